@@ -7,6 +7,7 @@ written is under one folder.
 
 import argparse
 import fcntl
+import shlex
 import shutil
 import signal
 import sys
@@ -134,12 +135,20 @@ def _run(folder: Path, duration: int | None, tools: Sequence[Tool], scene: str |
             signal.signal(number, signal.SIG_IGN)
         print("Stopping everything", flush=True)
         demo.processes.stop_all()
+        runs = shlex.quote(_seen_from_here(folder / "runs"))
+        benchwatch = shlex.quote(_seen_from_here(Path(sys.executable).parent / "benchwatch"))
+        print(f"Its runs stay in {runs}. Next: {benchwatch} list {runs}, then show, compare or report any of them")
     missing, sources = demo.figures.missing(), len(demo.figures.sources)
     print(
         f"Prometheus saw {sources - len(missing)} of {sources} sources"
         + (f"; missing: {', '.join(missing)}" if missing else "")
     )
     return 1 if missing else 0
+
+
+def _seen_from_here(path: Path) -> str:
+    """The path relative to the working directory, if it is in that."""
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 @contextmanager

@@ -128,7 +128,7 @@ class Figures:
             for rate in self._all(roles.rate.name):
                 if rate.labels["run"] in runs:
                     group = {label: rate.labels[label] for label in ("run", "worker", *roles.labels)}
-                    text = numbers.bandwidth if roles.unit.in_bytes else numbers.rate
+                    text = numbers.throughput(roles.unit.name)
                     unit = "" if roles.unit.in_bytes else f" {roles.unit.name}"
                     parts = [f"{text(rate.value)}{unit} {' '.join(list(group.values())[1:])}"]
                     windows = self._all(roles.window.name, **group) if roles.window else []

@@ -7,8 +7,8 @@ from benchwatch.metrics.samples import Family
 from benchwatch.nutanix import cvm_metrics as nutanix
 from benchwatch.runs import watcher as runs
 from benchwatch.runs import worker_families as worker_metrics
-from benchwatch.server import connections, process
-from benchwatch.server import ingest as push
+from benchwatch.server.ingest import Pushes
+from benchwatch.server.own_metrics import DISK_INFO, OwnMetrics
 from benchwatch.tools.registry import TOOLS
 
 
@@ -19,11 +19,9 @@ def sections() -> Sequence[tuple[str, str, Sequence[Family]]]:
             "The exporter",
             "",
             (
-                *process.FAMILIES,
-                *connections.FAMILIES,
-                *push.FAMILIES,
+                *own_families(),
                 *runs.FAMILIES,
-                process.DISK_INFO,
+                DISK_INFO,
                 *exposition.FAMILIES,
             ),
         ),
@@ -31,6 +29,17 @@ def sections() -> Sequence[tuple[str, str, Sequence[Family]]]:
         *((tool.name, "run, worker", tuple(tool.families)) for tool in TOOLS),
         ("Nutanix", "cvm", tuple(nutanix.FAMILIES)),
     )
+
+
+def own_families() -> Iterator[Family]:
+    """The metrics of the exporter about itself, as prometheus_client exposes them."""
+    own = OwnMetrics()
+    Pushes(own)
+    endings = {"counter": "_total", "info": "_info"}
+    for metric in own.registry.collect():
+        kind = "gauge" if metric.type == "info" else metric.type
+        labels = tuple(metric.samples[0].labels)
+        yield Family(f"{metric.name}{endings.get(metric.type, '')}", kind, metric.documentation, labels)
 
 
 def markdown() -> str:
@@ -41,17 +50,20 @@ def markdown() -> str:
 def _lines() -> Iterator[str]:
     yield "# Metrics"
     yield ""
-    yield "Generated from the code by `scripts/document-metrics`. *Part* is what `/metrics?collect[]=` selects."
-    yield "What a new version may change, and what it may not: [contract.md](contract.md)."
+    yield "Generated from the code by `scripts/document-metrics`. Names in `_total` are counters, others gauges unless"
+    yield "stated. Part: what `/metrics?collect[]=` selects. What a new version may change: [contract.md](contract.md)."
     for title, labels, families in sections():
         common = f" Every series carries `{labels.replace(', ', '`, `')}`." if labels else ""
-        yield from ("", f"## {title}", "", f"{len(families)} families.{common}", "")
-        yield from ("| name | type | part | further labels | meaning |", "|---|---|---|---|---|")
-        for family in families:
-            names = [f"`{name}`" for name in family.labels]
-            further = ", ".join([*names, "..."] if family.more_labels else names)
-            meaning = family.help.replace("|", "\\|")
-            yield f"| `{family.name}` | {family.kind} | {family.part} | {further} | {meaning} |"
+        yield from ("", f"## {title}", "", f"{len(families)} families.{common}")
+        for part in dict.fromkeys(family.part for family in families):
+            yield from ("", f"Part `{part}`:", "")
+            yield from (_line(family) for family in families if family.part == part)
+
+
+def _line(family: Family) -> str:
+    labels = ",".join([*family.labels, "..."] if family.more_labels else family.labels)
+    kind = "" if family.kind in ("gauge", "counter") else f" ({family.kind})"
+    return f"- `{family.name}`{f' `{{{labels}}}`' if labels else ''}{kind}: {family.help}"
 
 
 if __name__ == "__main__":

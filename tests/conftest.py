@@ -26,6 +26,8 @@ settings.load_profile("any machine")
 
 SYSTEM = ("tests/system/", "tests/torture/test_faults", "tests/torture/test_hostile_cvm")
 """How the paths of tests begin that start real servers, each its own."""
+SPREAD = ("tests/golden/", *SYSTEM)
+"""How the paths of tests begin that share nothing with others of their file."""
 ONE_BY_ONE = ("tests/system/test_demo.py", "tests/system/test_experiments.py", "tests/system/test_wheel.py")
 """Files of those whose tests use what there is once: default ports, huge pages, the wheel that they built."""
 
@@ -73,14 +75,14 @@ def _seconds(item: pytest.Item) -> float:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With `--dist loadfile`: files stay together, as their tests share what they made; those of SYSTEM are spread."""
+    """With `--dist loadfile`: files stay together, as their tests share what they made; those of SPREAD do not."""
     if config.getvalue("dist") != "loadfile":
         return None
     from xdist.scheduler.loadfile import LoadFileScheduling  # there if this is called
 
     class Scheduling(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            is_spread = nodeid.startswith(SYSTEM) and not nodeid.startswith(ONE_BY_ONE)
+            is_spread = nodeid.startswith(SPREAD) and not nodeid.startswith(ONE_BY_ONE)
             return nodeid if is_spread else str(super()._split_scope(nodeid))
 
     config.option.loadscopereorder = False  # the order is that of collection

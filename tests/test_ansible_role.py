@@ -1,4 +1,4 @@
-"""What the Ansible role says of many hosts (deploy/ansible); scripts/test-ansible tries the role itself."""
+"""What the Ansible role says of many hosts (deploy/ansible); tests/deploy/ansible.py tries the role itself."""
 
 import importlib.util
 from pathlib import Path

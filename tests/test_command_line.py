@@ -136,7 +136,7 @@ def test_the_glossary_of_exit_codes_is_the_same_in_the_documentation() -> None:
         (["comprae", "a", "b"], "got 'comprae'; did you mean compare?"),
         (["nutanix", "chekc"], "got 'chekc'; did you mean check?"),
         (["compare", "a", "b", "--formt", "json"], "no option --formt; did you mean --format?"),
-        (["compare", "a", "b", "--format=jsn"], "--format: expected terminal, markdown, json or junit, got 'jsn'"),
+        (["compare", "a", "b", "--format=jsn"], "--format: expected terminal, markdown, csv, json or junit, got 'jsn'"),
         (["compare", "a", "b", "--format=jsn"], "did you mean json?"),
         (["run", "--nmae", "a", "--", "pgbench"], "no option --nmae; did you mean --name?"),
         (["run", "--name", "a", "--", "pgbnech"], "did you mean pgbench?"),

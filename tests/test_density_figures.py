@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import yaml
 
-import density_figures
+from tests.experiments import density_figures
 
 
 def run(folder: Path, name: str, *rates: float) -> Path:

@@ -78,6 +78,21 @@ def test_modules_that_the_architecture_names_exist() -> None:
         assert (ROOT / "exporter" / "benchwatch" / module).exists(), module
 
 
+def test_each_noun_of_the_glossary_is_one_class() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text().partition("## Words")[2].partition("\n## ")[0]
+    words = re.findall(r"^\| (\w+) \| .+ \| `([\w.]+)\.(\w+)` \|$", text, re.MULTILINE)
+    assert len({noun for noun, _, _ in words}) == len(words) == 20
+    package = ROOT / "exporter" / "benchwatch"
+    classes = [
+        (str(path.relative_to(package).with_suffix("")).replace("/", "."), name)
+        for path in package.rglob("*.py")
+        for name in re.findall(r"^class (\w+)", path.read_text(), re.MULTILINE)
+    ]
+    for noun, module, name in words:
+        assert [where for where, other in classes if other == name] == [module], noun
+        assert noun.title() == name.removesuffix("s"), noun
+
+
 @pytest.mark.parametrize("command", ["run", "watch", "compare", "report", "backfill"])
 def test_page_of_a_command_names_each_of_its_options(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):

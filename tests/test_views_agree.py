@@ -1,20 +1,19 @@
 """An ended run has the same results wherever it is shown: landing page, watch, compare, report."""
 
 import json
+import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 
 from benchwatch.cli import main
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.samples import PARTS
+from benchwatch.model.run import Measured, Worker
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
-from benchwatch.server.views import WorkerView
 from benchwatch.settings.settings import RunsSettings
-from benchwatch.watch.metrics_page import SampleReader, live, read_page, slow
-from benchwatch.watch.model import Measured
 from tests.support.pages import Page
 from tests.support.places import NOW, RECORDINGS, Place
 
@@ -38,15 +37,13 @@ def exporter(folder: Path, now: float = NOW) -> Exporter:
     return Exporter(runs, [], [], None, lambda: now)
 
 
-def landing(folder: Path) -> WorkerView:
-    (view,) = exporter(folder).runs()
+def landing(folder: Path, now: float = NOW) -> Worker:
+    ((view,),) = (run.workers for run in exporter(folder, now).runs())
     return view
 
 
 def watched(folder: Path) -> tuple[Measured, ...]:
-    text = exporter(folder).render(frozenset(PARTS))
-    (worker,) = read_page(SampleReader(live() | slow()).read(text)).workers
-    return worker.result
+    return landing(folder).result
 
 
 def compared(run: Path, capsys: pytest.CaptureFixture[str]) -> dict[tuple[str, str], float]:
@@ -124,19 +121,29 @@ def test_the_report_has_them_too(pgbench: Path, tmp_path: Path) -> None:
     assert tiles["latency p99"] == f"{1e3 * result.quantiles['0.99']:.3g} ms"
 
 
-def test_a_warm_up_is_named_by_all_that_show_the_whole_run(
+def test_with_a_warm_up_there_is_one_result_and_the_tools_own_is_named_as_such(
     pgbench: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
+    tools_own = landing(pgbench.parent)
     (pgbench / "run.yaml").write_text("warmup: 5s\n")
     view = landing(pgbench.parent)
-    text = exporter(pgbench.parent).render(frozenset(PARTS))
-    (worker,) = read_page(SampleReader(live() | slow()).read(text)).workers
-    assert (view.warmup, worker.warmup) == (5.0, 5.0)
+    assert view.warmup == 5.0
+    assert (view.throughput, view.latency, view.p99) == (None, None, None)
+    assert main(["show", str(pgbench), "--json"]) == 0
+    (shown,) = json.loads(capsys.readouterr().out)["subjects"][0]["results"]
+    figures = {one["name"]: one["value"] for one in shown["figures"]}
+    assert main(["list", str(pgbench.parent), "--json"]) == 0
+    (listed,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (listed["rate"], listed["latency_mean_seconds"], listed["latency_p99_seconds"]) == (
+        figures["throughput"],
+        figures["latency_mean"],
+        figures["latency_p99"],
+    )
     copy = shutil.copytree(pgbench, tmp_path / "others" / "copy")
     assert main(["compare", str(pgbench), str(copy), "--format", "markdown"]) == 0
     base = capsys.readouterr().out.splitlines()[2]
-    assert view.throughput is not None and view.latency is not None
-    whole = f"whole run: {view.throughput:.1f} TPS, mean {1e3 * view.latency:.2f} ms"
+    assert tools_own.throughput is not None and tools_own.latency is not None
+    whole = f"whole run: {tools_own.throughput:.1f} TPS, mean {1e3 * tools_own.latency:.2f} ms"
     assert base.endswith(f"without the first 5 s; {whole}")
 
 
@@ -148,3 +155,30 @@ def test_the_last_report_of_a_run_without_an_end_is_no_result(place: Place) -> N
         assert view.state in ("abandoned", "failed")
         assert (view.throughput, view.latency, view.p99) == (None, None, None)
         assert watched(folder) == ()
+
+
+@pytest.mark.parametrize(
+    ("ahead", "seconds", "grew", "state", "said"),
+    [
+        (-3600, 40, 40, "running", ["its clock is 1h 00m behind the clock of its files"]),
+        (3600, 40, 40, "running", ["its clock is 1h 00m ahead of the clock of its files"]),
+        (-3600, 40, 0, "abandoned", []),  # a copy of an old file has the right clock
+        (-3600, 3, 0, "abandoned", []),
+    ],
+)
+def test_a_clock_that_differs_is_named_and_no_stall(
+    ahead: int, seconds: int, grew: int, state: str, said: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = time.time()
+    line = "progress: {:.3f} s, 100.0 tps, lat 2.000 ms stddev 0.100, 0 failed\n"
+    path = tmp_path / "runs/a/db1.err"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(line.format(now + ahead + second) for second in range(1, seconds + 1)))
+    os.utime(path, (now + grew,) * 2)
+    view = landing(tmp_path / "runs", now + grew)
+    assert list(view.notes) == said
+    assert main(["show", str(tmp_path / "runs/a"), "--json"]) == 0
+    (shown,) = json.loads(capsys.readouterr().out)["subjects"][0]["results"]
+    assert shown["state"] == state
+    notes = [one["text"] for one in shown["findings"] if one["kind"] == "reading"]
+    assert notes == [f"a: {text}" for text in said]

@@ -159,6 +159,13 @@ def add_serve(add: Any, common: argparse.ArgumentParser) -> None:
         help=f"where to listen; can be repeated (default: {DEFAULT_EXPORTER})",
     )
     serve.add_argument(
+        "--web.external-url",
+        dest="external_url",
+        metavar="URL",
+        help="address at which people open its pages, such as the port that a container publishes; if that is on "
+        "loopback, nothing warns of missing users",
+    )
+    serve.add_argument(
         "--web.config.file",
         dest="web_config",
         type=Path,
@@ -236,4 +243,5 @@ def _serve(options: argparse.Namespace) -> int:
         options.listen or [DEFAULT_EXPORTER],
         options.web_config,
         server_url(options.prometheus, "--prometheus.url") if options.prometheus else "",
+        server_url(options.external_url, "--web.external-url") if options.external_url else "",
     )

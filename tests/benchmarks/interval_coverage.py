@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.compare.made import Floats, autoregressive
 
-from benchwatch.compare.changes import is_unsteady
 from benchwatch.compare.statistics import Estimate, against_one, between_runs, change, one_batch, shift, within_run
+from benchwatch.compare.steadiness import is_unsteady
 
 ALLOWANCE = 0.05
 

@@ -98,7 +98,7 @@ def main() -> int:
         folder = (options.folder or Path(scratch)).resolve()
         record(options, folder)
         pairs = [
-            tuple(load(folder / name, RunsSettings(), 2.0, force=False) for name in pair) for pair in names(options)
+            tuple(load(folder / name, RunsSettings(), 2.0, force=False)[""] for name in pair) for pair in names(options)
         ]
     print(f"| pair | base TPS | other TPS | change | {level(0.95)} interval | verdict | without allowance | findings |")
     print("|--:|--:|--:|--:|--:|---|---|---|")

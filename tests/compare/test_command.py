@@ -3,6 +3,7 @@ import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ def test_the_published_percentages_of_huge_pages_come_from_the_final_reports_alo
     code, out, _ = compare(tmp_path / "default", tmp_path / "1GB", "--format", "json")
     assert round(100 * json.loads(out)["others"][0]["measures"][0]["change"]) == 12
     code, out, _ = compare(tmp_path / "default", tmp_path / "2MB", "--format", "markdown")
-    assert "| **TPS** | **62,190** | **66,864** | **+7.5 %** |  | **higher** |" in out.splitlines()
+    assert "| **TPS** | **62,190** | **66,864** | **+7.5 %** | **higher** |" in out.splitlines()
 
 
 # Repeats
@@ -104,7 +105,7 @@ def test_too_few_repeats_for_an_interval_say_so(compare: Compare, tmp_path: Path
     assert code == 0
     assert "**TPS -12.7 %, not judged: 2 and 2 runs and too few runs for an interval**" in out
     (row,) = (line for line in out.splitlines() if line.startswith("| **TPS**"))
-    assert row == "| **TPS** | **63,000** | **55,000** | **-12.7 %** |  | **higher** |"
+    assert row == "| **TPS** | **63,000** | **55,000** | **-12.7 %** | **higher** |"
 
 
 def test_an_interval_that_reaches_down_to_nothing_is_none(compare: Compare, tmp_path: Path) -> None:
@@ -188,16 +189,33 @@ def test_single_runs_nearer_than_the_allowance_show_no_difference(
     assert result["verdicts"][0]["verdict"] == "no difference shown"
 
 
-def test_single_runs_whose_batches_differ_as_much_show_no_difference(
-    found: Callable[..., dict[str, Any]], tmp_path: Path
+def test_single_runs_whose_batches_differ_as_much_are_not_judged(
+    found: Callable[..., dict[str, Any]], compare: Compare, tmp_path: Path
 ) -> None:
-    noisy = found(*pair(tmp_path / "noisy", 1200, deviation=0.4))
-    low, _ = noisy["by_name"]["", "", "throughput"]["interval"]
-    assert low > 0.05
-    assert noisy["verdicts"][0]["verdict"] == "no difference shown"
+    noisy = pair(tmp_path / "noisy", 1200, deviation=0.4)
+    result = found(*noisy)
+    assert result["verdicts"][0]["verdict"] == "not judged"
+    assert result["verdicts"][0]["reason"] == "one run each, and batches of a single run differ as much as the two runs"
+    assert {one["interval"] for one in result["measures"]} == {None}  # nothing that looks like certainty
+    assert "TPS +24.5 %, not judged: one run each, and batches" in compare(*noisy)[1]
     quiet = pair(tmp_path / "quiet", 1040, deviation=0.02)
     assert found(*quiet)["verdicts"][0]["verdict"] == "no difference shown"
     assert found(*quiet, "--allowance", 0)["verdicts"][0]["verdict"] == "better"
+
+
+def test_what_blocks_a_verdict_on_single_runs_is_its_reason(
+    found: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    """The interval beside it shows the same: it contains 0, or begins nearer to 0 than the allowance."""
+    for name, other, reason in (
+        ("same", 1000, "one run each, and their batches show no change"),
+        ("near", 1045, "one run each, and the interval is not beyond the 5 % that two equal runs may differ"),
+    ):
+        result = found(*pair(tmp_path / name, other))
+        assert result["verdicts"][0] == {"name": "throughput", "verdict": "no difference shown", "reason": reason}
+        low, high = result["by_name"]["", "", "throughput"]["interval"]
+        assert (low < 0 < high) == (name == "same")
+        assert low < 0.05
 
 
 def test_single_runs_that_are_short_or_entangled_are_not_judged(
@@ -218,6 +236,7 @@ def test_single_runs_that_are_not_steady_are_not_judged(found: Callable[..., dic
         "verdict": "not judged",
         "reason": "one run each and not steady: other",
     }
+    assert result["by_name"]["", "", "throughput"]["interval"] is None
     assert found(tmp_path / "base", tmp_path / "other", "--warmup", "1m")["verdicts"][0]["verdict"] == "better"
 
 
@@ -254,7 +273,9 @@ def test_workers_are_summed_latencies_weighted_and_the_slowest_connection_counts
         (tmp_path / name).mkdir()
         for number, (tps, latency) in enumerate(figures, 1):
             text = summary(tps, latency=latency, connection=f"{10 * number}.000")
-            (tmp_path / name / f"db{number}.out").write_text(text)
+            path = tmp_path / name / f"db{number}.out"
+            path.write_text(text)
+            os.utime(path, (time.time() + 60,) * 2)  # a minute after it was created
     other = found(tmp_path / "one", tmp_path / "two")
     assert other["runs"][0]["workers"] == 2
     assert other["by_name"]["", "", "throughput"]["other"] == pytest.approx(4000.0)
@@ -479,7 +500,7 @@ def test_a_failed_run_is_not_judged(found: Callable[..., dict[str, Any]], tmp_pa
         assert result["verdicts"] == [
             {"name": "throughput", "verdict": "not judged", "reason": "other, worker db: the run failed: exit code 2"}
         ]
-        assert result["by_name"]["", "", "throughput"]["interval"]
+        assert result["by_name"]["", "", "throughput"]["interval"] is None
 
 
 def test_a_warm_up_longer_than_the_run_leaves_nothing(compare: Compare, tmp_path: Path) -> None:
@@ -549,15 +570,15 @@ def test_what_an_encoding_has_not_is_no_reason_to_fail(
         assert f"170 {'µ' if encoding == 'utf-8' else '?'}s" in text
 
 
-def test_what_is_piped_is_plain_and_fits_80_columns(
+def test_what_is_piped_is_plain_and_its_table_fits_80_columns(
     compare: Compare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     _, out, _ = compare(*pair(tmp_path, 1200))
     assert "\x1b" not in out
-    assert max(map(len, out.splitlines())) <= 80
     head = next(line for line in out.splitlines() if "base " in line and "95 % interval" in line)
-    row = next(line for line in out.splitlines() if line.startswith("TPS  "))
+    row = next(line for line in out.splitlines() if line.startswith("  TPS  "))
+    assert len(head) <= 80
     assert head.index("better") == row.index("higher")
 
 
@@ -567,7 +588,7 @@ def test_figures_keep_their_digits_on_a_narrow_terminal(
     monkeypatch.setenv("COLUMNS", "40")
     _, out, _ = compare(*pair(tmp_path, 1200))
     assert "…" not in out
-    row = next(line for line in out.splitlines() if line.startswith("TPS  "))
+    row = next(line for line in out.splitlines() if line.startswith("  TPS  "))
     assert row.split()[1:4] == ["982", "1,189", "+21.1"]
 
 

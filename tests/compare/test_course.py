@@ -13,7 +13,7 @@ from .made import START, place
 
 def courses(path: Path) -> Mapping[tuple[str, ...], Course]:
     """The courses of a run by group."""
-    (run,) = load(path, RunsSettings(), None, False).runs
+    (run,) = load(path, RunsSettings(), None, False)[""].runs
     return run.courses
 
 

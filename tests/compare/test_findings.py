@@ -42,7 +42,7 @@ def test_a_run_that_is_not_steady_is_named_with_place_and_figures(findings: Find
     ]
 
 
-@pytest.mark.parametrize(("late", "together"), [(200, 0), (30, 90), (5, None)])
+@pytest.mark.parametrize(("late", "together"), [(30, 90), (5, None)])
 def test_workers_that_did_not_run_together_are_said_to_be_added_all_the_same(
     findings: Findings, tmp_path: Path, late: int, together: int | None
 ) -> None:

@@ -108,6 +108,6 @@ def test_each_document_is_decoded_once(recordings: Path, monkeypatch: pytest.Mon
         return decode(data, tolerant)
 
     monkeypatch.setattr("benchwatch.tools.fio.parser.decode", counting)
-    run = load(path, RunsSettings(), warmup=None, force=False).runs[0]
+    run = load(path, RunsSettings(), warmup=None, force=False)[""].runs[0]
     assert any(measure in LATENCY_QUANTILES for _, measure in run.figures)
     assert len(decoded) == path.read_text().count('"fio version"') > 1

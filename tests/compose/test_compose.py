@@ -1,9 +1,12 @@
 """The compose files and what they mount: they start from a clean clone, as nobody special, for this machine only."""
 
+import json
+import os
 import re
+import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,7 +19,8 @@ from benchwatch.values.durations import Duration
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "compose.yaml").read_text()
-ALL = {name: (ROOT / name).read_text() for name in ("compose.yaml", "compose.scale.yaml", "compose.agent.yaml")}
+FILES = ("compose.yaml", "compose.scale.yaml", "compose.agent.yaml")
+ALL = {name: (ROOT / name).read_text() for name in (*FILES, "docker/services.yaml")}
 DOCKERFILE = (ROOT / "exporter" / "Dockerfile").read_text()
 VARIABLE = re.compile(r"(?<!\$)\$\{([A-Z_]+)(?::\?[^}]*)?\}")
 
@@ -34,11 +38,45 @@ Loader.add_constructor("!override", lambda loader, node: loader.construct_mappin
 
 
 def read(name: str) -> dict[str, Any]:
-    """A compose file as Compose reads it with the settings of the clone."""
-    return yaml.load(VARIABLE.sub(lambda match: environment()[match[1]], ALL[name]), Loader)
+    """A compose file as Compose reads it with the settings of the clone, whatever its services extend filled in."""
+    content = yaml.load(VARIABLE.sub(lambda match: environment()[match[1]], ALL[name]), Loader)
+    services = content["services"]
+    for service in services:
+        services[service] = extended(services[service], name, services)
+    return content
 
 
-PROJECT, SCALE, AGENT = (read(name) for name in ALL)
+def extended(service: dict[str, Any], file: str, siblings: Mapping[str, Any]) -> dict[str, Any]:
+    """A service of `file` with what it extends: mappings merge, lists join, commands and single values replace."""
+    extends = service.get("extends")
+    if not extends:
+        return service
+    if other := extends.get("file"):
+        base = read(other)["services"][extends["service"]]
+        base = base | {"volumes": [moved(mount, Path(other).parent) for mount in base.get("volumes", [])]}
+    else:
+        base = extended(siblings[extends["service"]], file, siblings)
+    own = {key: value for key, value in service.items() if key != "extends"}
+    return merged({key: value for key, value in base.items() if value != []}, own)
+
+
+def moved(mount: Any, folder: Path) -> Any:
+    """A mount of a file in `folder`, as seen from the root."""
+    if isinstance(mount, str) or mount["source"].startswith("/"):
+        return mount
+    return mount | {"source": f"./{os.path.normpath(folder / mount['source'])}"}
+
+
+def merged(base: Any, own: Any) -> Any:
+    """As Compose merges what a service has into what it extends."""
+    if isinstance(base, dict) and isinstance(own, dict):
+        both = {key: merged(base[key], own[key]) for key in base.keys() & own.keys() if key not in REPLACED}
+        return base | own | both
+    return [*base, *own] if isinstance(base, list) and isinstance(own, list) else own
+
+
+REPLACED = {"command", "entrypoint", "test"}
+PROJECT, SCALE, AGENT = (read(name) for name in FILES)
 SERVICES: Mapping[str, Mapping[str, Any]] = {
     **PROJECT["services"],
     **{name: service for name, service in SCALE["services"].items() if "image" in service},
@@ -51,8 +89,13 @@ LASTING = [name for name, service in SERVICES.items() if service["restart"] != "
 
 def mounts(name: str) -> dict[str, tuple[str, bool]]:
     """What a service has mounted, by place in the container: source, and whether it may be written."""
+    return sources(SERVICES[name])
+
+
+def sources(service: Mapping[str, Any]) -> dict[str, tuple[str, bool]]:
+    """As `mounts`."""
     found = {}
-    for mount in SERVICES[name].get("volumes", []):
+    for mount in service.get("volumes", []):
         if isinstance(mount, str):
             source, target = mount.split(":")
             found[target] = (source, True)
@@ -62,11 +105,44 @@ def mounts(name: str) -> dict[str, tuple[str, bool]]:
 
 
 @pytest.mark.skipif(not find_spec("check_jsonschema"), reason="check-jsonschema is not installed")
-@pytest.mark.parametrize("name", ["compose.yaml", "compose.agent.yaml"])
+@pytest.mark.parametrize("name", ["compose.yaml", "compose.agent.yaml", "docker/services.yaml"])
 def test_is_valid_by_the_compose_specification(name: str) -> None:
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", name]
     finished = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert finished.returncode == 0, finished.stdout
+
+
+@pytest.mark.skipif(not shutil.which("docker-compose"), reason="docker-compose is not installed")
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [(FILES[:1], PROJECT), (FILES[:2], SCALE), (FILES[2:], AGENT)],
+    ids=["stack", "receiver", "agent"],
+)
+def test_compose_reads_what_these_tests_read(files: Sequence[str], expected: Mapping[str, Any]) -> None:
+    command = ["docker-compose", "--profile=*", *(f"--file={name}" for name in files), "config", "--format=json"]
+    named = {**os.environ, "AGENT_HOST": "db07", "AGENT_URL": "https://receiver.example:8427/api/v1/write"}
+    done = subprocess.run(command, cwd=ROOT, env=named, capture_output=True, text=True, timeout=60, check=True)
+    found = json.loads(done.stdout)["services"]
+    same = (
+        "image",
+        "user",
+        "restart",
+        "read_only",
+        "cap_drop",
+        "security_opt",
+        "pids_limit",
+        "logging",
+        "network_mode",
+    )
+    for name, ours in expected["services"].items():
+        if "image" not in ours:
+            continue
+        theirs = found.pop(name)
+        assert {key: theirs.get(key) for key in same} == {key: ours.get(key) for key in same}
+        assert theirs.get("healthcheck", {}).keys() == ours.get("healthcheck", {}).keys()
+        mounted = {mount["target"]: mount["source"].replace(str(ROOT), ".") for mount in theirs.get("volumes", [])}
+        assert mounted == {place: source for place, (source, _) in sources(ours).items()}
+    assert found.keys() <= (SERVICES.keys() if expected is SCALE else set())
 
 
 def test_env_file_has_what_is_filled_in_and_nothing_else() -> None:
@@ -266,6 +342,13 @@ def test_postgresql_17_and_18_keep_the_demos_data_in_its_volume() -> None:
 def test_volumes_that_postgresqls_images_ask_for_are_not_made(name: str) -> None:
     """17's image asks for one at `data`, 18's for one at the folder above it; nameless ones would be left behind."""
     assert {"/var/lib/postgresql", "/var/lib/postgresql/data"} <= {*mounts(name), *SERVICES[name]["tmpfs"]}
+
+
+@pytest.mark.parametrize("project", [PROJECT, SCALE, AGENT], ids=["stack", "receiver", "agent"])
+def test_exporter_knows_the_address_on_loopback_where_its_port_is_published(project: Mapping[str, Any]) -> None:
+    (published,) = SERVICES["exporter"]["ports"]
+    address = published.removesuffix(":19777")
+    assert f"--web.external-url=http://{address}/" in project["services"]["exporter"]["command"]
 
 
 def test_exporter_reads_the_folder_of_runs_and_writes_pushes_into_a_volume() -> None:

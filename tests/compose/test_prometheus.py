@@ -51,7 +51,9 @@ def test_is_the_other_one_with_the_names_of_the_services_and_what_the_profiles_a
 def test_links_in_alerts_lead_to_grafana_of_compose() -> None:
     settings = dict(SERVICES["prometheus"]["environment"])
     del settings["GOGC"]
-    assert settings == {"GRAFANA_URL": "http://127.0.0.1:3000", "RUNBOOKS_URL": ""}
+    assert settings == {"GRAFANA_URL": "http://127.0.0.1:3000", "RUNBOOKS_URL": "./"}, (
+        "of an empty one, Prometheus warns"
+    )
 
 
 def test_what_is_on_this_machine_by_targets_is_its_service_in_compose() -> None:

@@ -1,7 +1,9 @@
 """Many machines: what compose.scale.yaml and compose.agent.yaml add, and that both scrape what compose.yaml does."""
 
+import os
 import re
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ import yaml
 from benchwatch.values.durations import Duration
 from tests.support.programs import FOLDER, program
 
-from .test_compose import AGENT, ROOT, SCALE, SERVICES, environment
+from .test_compose import AGENT, PROJECT, ROOT, SCALE, SERVICES, environment
 
 
 def load(name: str) -> dict[str, Any]:
@@ -31,14 +33,48 @@ HOW = ("scrape_interval", "scrape_timeout", "sample_limit", "params", "honor_lab
 def test_the_receivers_agent_scrapes_what_prometheus_would_and_the_cluster() -> None:
     ours, theirs = jobs("scale.yml"), jobs("compose.yml")
     del theirs["prometheus"]
-    for job in theirs.values():  # of vmagent, a flag for all jobs
-        for names in job.get("dns_sd_configs", []):
-            assert f"-promscrape.dnsSDCheckInterval={names.pop('refresh_interval')}" in SERVICES["agent"]["command"]
+    for job in theirs.values():  # names that the agent looks up itself
+        for names in job.pop("dns_sd_configs", []):
+            job["file_sd_configs"].append({"files": [f"/tmp/{names['names'][0]}.yml"]})
+            assert f"-promscrape.fileSDCheckInterval={names['refresh_interval']}" in SERVICES["agent"]["command"]
+            name = {"source_labels": ["__meta_dns_name", "__address__"], "regex": r"(.+);.+(:\d+)"}
+            job["relabel_configs"].remove(name | {"target_label": "instance", "replacement": "$1$2"})
+            for rule in job["relabel_configs"]:
+                if rule["source_labels"] == ["__meta_dns_name"]:
+                    rule |= {"source_labels": ["__address__"], "regex": f"{names['names'][0]}:.*"}
     own = {name: ours.pop(name) for name in ("agent", "victoriametrics")}
     assert ours == theirs
     cluster = [address for one in own["victoriametrics"]["static_configs"] for address in one["targets"]]
     added = {name for name, service in SCALE["services"].items() if "image" in service}
     assert {address.partition(":")[0] for address in cluster} == added - {"agent"}
+
+
+def test_the_receivers_agent_scrapes_the_exporters_of_profiles_that_run(tmp_path: Path) -> None:
+    """Docker knows the names of those only."""
+    (tmp_path / "getent").write_text('#!/bin/sh\n[ "$1 $2" = "hosts postgres-exporter" ]\n')
+    (tmp_path / "getent").chmod(0o755)
+    shell, options, script, name = SERVICES["agent"]["entrypoint"]
+    own = {"/tmp/": f"{tmp_path}/", "while sleep 10": "while false", "/vmagent-prod": "echo", "$$": "$"}
+    script = re.sub("|".join(map(re.escape, own)), lambda match: own[match[0]], script)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    command = [shell, options, script, name, "-flag=1"]
+    assert subprocess.run(command, env={"PATH": path}, capture_output=True, check=True).stdout == b"-flag=1\n"
+    lookups = [one for job in load("compose.yml")["scrape_configs"] for one in job.get("dns_sd_configs", [])]
+    found = {one["names"][0]: yaml.safe_load((tmp_path / f"{one['names'][0]}.yml").read_text()) for one in lookups}
+    assert found == {
+        "demo-cvm-exporter": [{"targets": []}],
+        "postgres-exporter": [{"targets": ["postgres-exporter:9187"]}],
+    }
+    assert [(one["names"], one["port"]) for one in lookups][1] == (["postgres-exporter"], 9187)
+
+
+def test_an_agent_runs_beside_the_receiver() -> None:
+    assert AGENT["name"] not in (PROJECT["name"], SCALE.get("name"))
+    assert AGENT["services"]["agent"]["extra_hosts"] == ["host.docker.internal:host-gateway"]
+    page = (ROOT / "docs" / "scale.md").read_text()
+    assert "-addext subjectAltName=DNS:receiver.example,DNS:host.docker.internal " in page
+    assert "AGENT_URL=https://host.docker.internal:8427/api/v1/write" in page and "EXPORTER_PORT=" in page
+    assert not re.search(r"127\.0\.0\.1, they must run here", (ROOT / ".env").read_text())
 
 
 @pytest.mark.parametrize("name", ["scale.yml", "agent.yml"])
@@ -67,11 +103,10 @@ def test_no_two_agents_have_a_target_of_the_same_name() -> None:
 
 
 def test_an_agents_machine_runs_the_services_of_the_stack_and_the_agent() -> None:
-    assert {
-        name: (service["extends"]["file"], service["extends"]["service"])
-        for name, service in AGENT["services"].items()
-        if "extends" in service
-    } == {name: ("compose.yaml", name) for name in ("exporter", "node-exporter")}
+    for name in ("exporter", "node-exporter"):
+        ours, theirs = dict(AGENT["services"][name]), dict(SERVICES[name])
+        assert (ours.pop("command") == theirs.pop("command")) is (name == "node-exporter")
+        assert ours == theirs
     assert AGENT["services"].keys() == {"exporter", "node-exporter", "agent"}
     changed, original = AGENT["services"]["exporter"]["command"], SERVICES["exporter"]["command"]
     own = re.compile("--(host|prometheus.url)=.*")  # nothing on an agent's machine answers queries

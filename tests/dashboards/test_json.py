@@ -22,6 +22,7 @@ UNITS = frozenset(
         "s",
         "bytes",
         "Bps",
+        "bps",
         "iops",
         "ops",
         "pps",
@@ -454,7 +455,7 @@ def test_bytes_are_shown_as_bytes_beside_other_rates() -> None:
         for one in override["properties"]
         if one["id"] == "unit"
     }
-    assert units == {r"/B\/s$/": "Bps"}
+    assert units == {r"/B\/s$/": "Bps", r"/bit\/s$/": "bps"}
 
 
 def test_a_layer_that_is_not_in_the_verdict_has_no_colour_for_it() -> None:

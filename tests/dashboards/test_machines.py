@@ -97,6 +97,8 @@ def _machine(number: int, exporter: int) -> Iterator[Made]:
         yield growing(f"node_network_{way}_drop_total", f'{node},device="eth0"', number)
     database = f'instance="{host}:9187",job="postgres",host="{host}",server="{host}:5432"'
     yield constant("pg_sessions_active", f'{database},wait_event_type="IO"', number)
+    for name in ("active", "idle_in_transaction"):
+        yield growing(f"pg_sessions_time_{name}_seconds_total", database, number)
     yield constant("pg_locks_waiting", database, number)
     yield constant("pg_locks_longest_wait_seconds", database, number)
     yield constant("pg_checkpoint_active", database, 1)

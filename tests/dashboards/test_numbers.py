@@ -183,7 +183,7 @@ def test_the_target_has_the_unit_and_the_operation_of_the_rates_that_it_is_for(t
         for name in (target, rate_)
     ]
     shown = {f'{{run="r", unit="{unit}", op="{op}"}}': 100.0 for unit, op in (("IOPS", "read"), ("IOPS", "write"))}
-    shown['{run="r", unit="B/s", direction="sent", op="sent"}'] = 100
+    shown['{run="r", unit="bit/s", direction="sent", op="sent"}'] = 800
     for place in (0, 1):
         shows(tmp_path, expression("live", "Throughput", place), loads, shown)
 
@@ -365,7 +365,7 @@ RESULTS = "Results in percent of the baseline"
         ("sysbench_result_tps", {}, "sysbench TPS", "all", 7),
         ("sysbench_result_events_per_second", {}, "sysbench events/s", "all", 7),
         ("sysbench_result_throughput_bytes_per_second", {}, "sysbench B/s", "all", 8),
-        ("iperf_result_throughput_bytes_per_second", {"direction": "send"}, "iperf3 B/s", "send", 8),
+        ("iperf_result_throughput_bytes_per_second", {"direction": "send"}, "iperf3 bit/s", "send", 11),
     ],
 )
 def test_throughputs_of_all_workers_are_compared(
@@ -380,10 +380,33 @@ def test_throughputs_of_all_workers_are_compared(
     loads.append(series(other, f"1000x{SECONDS}", run="other", worker="w"))
     row = f'{{{{run="{{}}", what="{what}", part="{part}"}}}}'
     workers = {row.format("base"): 1.0, row.format("four"): 4.0}
-    rates = {labels: 1000 * value for labels, value in workers.items()}
+    rates = {labels: (8000 if absolute == 11 else 1000) * value for labels, value in workers.items()}
     queries: dict[str, Samples] = {expression("compare", RESULTS, place): workers for place in (0, 10)}
-    queries |= {expression("compare", RESULTS, place): rates if place == absolute else {} for place in (7, 8)}
+    queries |= {expression("compare", RESULTS, place): rates if place == absolute else {} for place in (7, 8, 11)}
     evaluate(tmp_path, loads, SECONDS, queries, ())
+
+
+def test_results_of_workers_that_followed_each_other_are_not_added(tmp_path: Path) -> None:
+    loads = []
+    for run, late in (("base", 0), ("together", 5), ("followed", 59)):
+        for number, worker in enumerate(("a", "b")):
+            labels = {"run": run, "worker": worker}
+            start, end = 1000 + late * number, 1060 + late * number
+            loads += [
+                series("pgbench_result_tps", f"1000x{SECONDS}", **labels),
+                series("benchwatch_run_info", f"1x{SECONDS}", **labels, tool="pgbench", hypervisor="ahv"),
+                series("benchwatch_run_start_timestamp_seconds", f"{start}x{SECONDS}", **labels),
+                series("benchwatch_run_end_timestamp_seconds", f"{end}x{SECONDS}", **labels),
+            ]
+    row = '{{run="{}", what="pgbench TPS", part="all"}}'
+    rates = {row.format(run): 2000.0 for run in ("base", "together")}
+    evaluate(tmp_path, loads, SECONDS, {expression("compare", RESULTS, 7): rates}, ())
+    kind = Value("(hypervisor|tool)", "", "hypervisor,tool", '"hypervisor","tool"')
+    (query,) = [one for one in targets(load(DENSITY)) if one.panel == "Of linear"][1:]
+    each = {
+        f'{{run="{run}", hypervisor="ahv", tool="pgbench", kind="ahv pgbench"}}': 1.0 for run in ("base", "together")
+    }
+    shows(tmp_path, interpolate(query.expression, {**CHOSEN, "kind": kind}), loads, each)
 
 
 def test_latencies_are_compared_with_those_of_the_same_unit(tmp_path: Path) -> None:
@@ -636,6 +659,35 @@ def test_what_the_cvm_takes_is_no_part_of_what_the_databases_take(tmp_path: Path
     shows(tmp_path, expression("density", per_transaction, 0, **both), stalled, {})
 
 
+def test_the_overhead_of_several_cvms_is_their_share_of_the_busy_processors_of_all(tmp_path: Path) -> None:
+    loads = [one for node in "1234" for one in processor(f"h{node}", idle=8, user=32)]
+    loads += [one for node in "1234" for one in processor(f"c{node}", idle=6, user=2)]
+    chosen = {"host": "(h1|h2|h3|h4|c1|c2|c3|c4)", "controller": "(c1|c2|c3|c4)"}
+    shows(tmp_path, expression("density", "CVM overhead", 0, **chosen), loads, {"{}": 8 / 136})
+
+
+def test_a_host_with_other_roles_has_no_device_of_that_name_in_this_one(tmp_path: Path) -> None:
+    loads = [
+        series("node_disk_io_now", f"1x{SECONDS}", host=host, device=device)
+        for host in ("db1", "db2", "db3", "db4")
+        for device in ("sdb", "sdc")
+    ]
+    loads += [series("node_disk_written_bytes_total", f"0+8192x{SECONDS}", host=f"db{n}", device="sdb") for n in "1234"]
+    for run, host, device, role in (
+        ("r1", "db1", "sdb", "log"),
+        ("r1", "db1", "sdc", "data"),
+        ("r2", "db2", "sdb", "data"),
+    ):
+        who = {"run": run, "worker": "w", "host": host}
+        loads.append(series("benchwatch_run_disk_info", f"1x{SECONDS}", **who, device=device, role=role))
+    for host, role in (("db2", "log"), ("db3", "data")):
+        loads.append(series("benchwatch_disk_info", f"1x{SECONDS}", host=host, device="sdb", role=role))
+    chosen = {"host": "(db1|db2|db3|db4)", "log_device": "sdb"}
+    written = expression("live", "Log device: throughput", 0, **chosen)
+    shown = {f'{{host="{host}", device="sdb"}}': 8192.0 for host in ("db1", "db4")}
+    shows(tmp_path, f"sum by (host, device) ({written})", loads, shown)
+
+
 @pytest.mark.parametrize(("place", "name", "harmless"), [(0, "stream", "other_text"), (1, "watch", "unrecognised")])
 def test_errors_are_0_only_where_an_exporter_is_asked_and_harmless_ones_are_none(
     place: int, name: str, harmless: str, tmp_path: Path
@@ -680,3 +732,15 @@ def test_sessions_and_locks_of_all_servers_on_a_host_are_added_up(tmp_path: Path
     shown = {'{host="h", wait_event_type="IO"}': 5}
     shows(tmp_path, expression("live", "Active sessions by what they wait for"), loads, shown)
     shows(tmp_path, expression("live", "Locks"), loads, {'{host="h"}': 5})
+
+
+def test_the_time_of_sessions_is_their_mean_number(tmp_path: Path) -> None:
+    """One client at 100 transactions a second: 2.3 ms in statements of each, 3.1 ms between them."""
+    loads = [
+        series(f"pg_sessions_time_{name}_seconds_total", f"0+{each}x{SECONDS}", instance=f"{exporter}:9187", host="h")
+        for exporter in ("a", "b")
+        for name, each in (("active", 0.23), ("idle_in_transaction", 0.31))
+    ]
+    query = f"round({expression('live', 'Sessions in statements and in transactions')}, 0.01)"
+    shown = {'{host="h", what="in statements"}': 0.23, '{host="h", what="between statements"}': 0.31}
+    shows(tmp_path, query, loads, shown)

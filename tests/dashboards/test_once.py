@@ -37,7 +37,7 @@ SHOWN = {
     ("fio", "Short and dropped I/Os", 0): {f'{{worker="{one}", job="j", op="read"}}': 1000 for one in ("w1", "w2")},
     ("sysbench", "TPS", 0): {"{}": 1000},
     ("sysbench", "Total TPS", 0): {'{run="r"}': 1000},
-    ("iperf3", "Total throughput", 0): {'{run="r"}': 1000},
+    ("iperf3", "Total throughput", 0): {'{run="r"}': 8000},
     ("density", "Active databases", 0): {"{}": 2},
     ("density", "Total TPS", 0): {"{}": 1000},
     ("density", "Total, and the spread", 0): {"{}": 1000},

@@ -26,8 +26,8 @@ _NOT_HERE = {
     ),
     "nobody reads the log": ("Log vdisks: reads from HDD or remote",),
     "there is no database here": (
-        *("Active sessions by what they wait for", "Locks", "Checkpoints, buffers and log"),
-        *("Checkpoint under way", "annotation Checkpoints"),
+        *("Active sessions by what they wait for", "Sessions in statements and in transactions", "Locks"),
+        *("Checkpoints, buffers and log", "Checkpoint under way", "annotation Checkpoints"),
     ),
 }
 """Of these test_machines has every query."""
@@ -117,8 +117,8 @@ def test_every_query_is_answered_while_benchmarks_are_on(path: Path, views: View
 @pytest.mark.parametrize(
     ("run", "baselines", "not_reported"),
     [
-        ("live", {"live", EARLIER, SLOW, STUCK}, 2),  # bandwidth: in percent, absolute
-        ("fio", {"fio", EARLIER_FIO}, 1),  # standard deviation
+        ("live", {"live", EARLIER, SLOW, STUCK}, 3),  # bandwidth: in percent, absolute; bits
+        ("fio", {"fio", EARLIER_FIO}, 2),  # standard deviation; bits
     ],
 )
 def test_every_query_is_answered_when_runs_are_compared(

@@ -1,6 +1,6 @@
 """The objects for Kubernetes: nothing is left out or copied, no right too many; the Job's script and sidecar deliver.
 
-scripts/test-kubernetes checks them against the published schemas.
+tests/deploy/kubernetes checks them against the published schemas.
 """
 
 import signal

@@ -92,7 +92,7 @@ def test_logs_that_a_killed_launcher_left_in_memory_come_to_the_run(record: RunR
     killed.with_name("db1.7.1").write_text("another\n")  # it was not linked yet
     record.file("7").symlink_to(killed)
     assert rescue(record.folder.parent) == [
-        f"{record.folder} now has its log, which a launcher that was killed left in memory"
+        f"{record.folder} now has its log, which an earlier launcher left in memory"
     ]
     assert [record.file(number).read_text() for number in ("7", "7.1")] == ["a line\n", "another\n"]
     assert not record.file("7").is_symlink() and not killed.parent.exists()
@@ -109,7 +109,7 @@ def test_logs_that_cannot_be_copied_stay_and_those_of_a_run_that_was_removed_go(
 ) -> None:
     (record.folder / ".db1.7").mkdir()
     why = f"cannot be copied to {record.folder}: Is a directory; it stays there"
-    assert rescue(record.folder.parent) == [f"{killed}, of a launcher that was killed, {why}"]
+    assert rescue(record.folder.parent) == [f"{killed}, which an earlier launcher left in memory, {why}"]
     assert killed.exists()
     shutil.rmtree(record.folder)
     assert rescue(record.folder.parent) == []
@@ -135,7 +135,7 @@ def test_folders_of_others_in_memory_are_left_alone(
 
 def test_files_of_others_are_not_linked(record: RunRecord, tmp_path: Path) -> None:
     files = OwnFiles(record, Host())
-    files.expect_log(tmp_path / "mine", "log")
+    files.expect_log(tmp_path / "mine", "log", named=True)
     for name in ("mine.7", "mine.7.1", "mine.8", "mine.7.old", "other.7"):
         (tmp_path / name).touch()
     files.link(7)

@@ -155,20 +155,48 @@ def test_the_log_is_linked_while_it_grows_and_kept_in_the_folder(place: Launchpa
     assert not (folder / f"pgbench.{number}").is_symlink()
 
 
-def test_the_users_own_log_is_linked_and_left_alone(place: Launchpad) -> None:
+def test_the_users_own_log_is_moved_into_the_run_and_has_a_link_where_the_user_put_it(place: Launchpad) -> None:
     place.tool("pgbench", r"""echo other >mine.1; echo "0 1 1000 0 1790000000 1" >mine.$$; echo $$; sleep 1""")
     done = place.run("--name", "a", "--", "pgbench", "-l", "--log-prefix=mine")
     number = int(done.stdout)
     assert "log-prefix" not in own(done.stderr)[-1]
-    assert (place.runs / f"a/pgbench.{number}").readlink() == place.folder / f"mine.{number}"
+    kept = place.runs / f"a/pgbench.{number}"
+    assert (kept.read_text(), kept.is_symlink()) == ("0 1 1000 0 1790000000 1\n", False)
+    assert (place.folder / f"mine.{number}").readlink() == kept.absolute()
     assert not (place.runs / "a/pgbench.1").exists()
+
+
+def test_the_users_own_log_of_the_default_name_is_moved_into_the_run(place: Launchpad) -> None:
+    place.tool("pgbench", "echo other >pgbench_log.1; echo '0 1 1000 0 1790000000 1' >pgbench_log.$$; echo $$; sleep 1")
+    done = place.run("--name", "a", "--", "pgbench", "-l")
+    kept = place.runs / f"a/pgbench.{int(done.stdout)}"
+    assert (kept.read_text(), kept.is_symlink()) == ("0 1 1000 0 1790000000 1\n", False)
+    assert [file.name for file in place.folder.glob("pgbench_log.*")] == ["pgbench_log.1"]
+
+
+def test_a_name_whose_log_is_gone_is_taken(place: Launchpad) -> None:
+    place.tool("pgbench", "exit 0")
+    (place.runs / "a").mkdir(parents=True)
+    (place.runs / "a/pgbench.7").symlink_to(place.folder / "pgbench_log.7")
+    (place.runs / "a/pgbench.out").touch()
+    (place.runs / "a/pgbench.yaml").touch()
+    done = place.run("--name", "a", "--", "pgbench", "-S")
+    expected = "runs/a/pgbench.7 already exists: choose another --name or --worker, or add --overwrite"
+    assert (done.returncode, own(done.stderr)) == (2, [expected])
+
+
+def test_what_cannot_be_brought_into_the_run_is_an_error_of_its_own(place: Launchpad) -> None:
+    place.tool("pgbench", "echo '0 1 1000 0 1790000000 1' >mine.$$; mkdir -p runs/a/.pgbench.yaml; echo $$; sleep 1")
+    done = place.run("--name", "a", "--", "pgbench", "-l", "--log-prefix=mine")
+    assert done.returncode == 4
+    assert "the end is not recorded in runs/a/pgbench.yaml: Is a directory" in own(done.stderr)
 
 
 def test_the_users_own_log_is_linked_behind_a_wrapper_that_goes_on_beside_it(place: Launchpad) -> None:
     place.tool("pgbench", f"echo other >mine.1; echo '0 1 1000 0 1790000000 1' >mine.$$; echo $$; {LINKED}")
     done = place.run("--name", "a", "--", "timeout", "60", "pgbench", "-l", "--log-prefix=mine")
     number = int(done.stdout)
-    assert (place.runs / f"a/pgbench.{number}").readlink() == place.folder / f"mine.{number}"
+    assert (place.folder / f"mine.{number}").readlink() == (place.runs / f"a/pgbench.{number}").absolute()
     assert not (place.runs / "a/pgbench.1").exists()
     assert "was not found" not in done.stderr.decode()
 
@@ -392,7 +420,7 @@ def test_a_reader_that_goes_away_does_not_end_the_benchmark(place: Launchpad) ->
 def test_on_a_full_disk_the_benchmark_goes_on_and_the_loss_is_said(place: Launchpad, small_disk: Path) -> None:
     place.tool("pgbench", "head -c 200000 /dev/zero; sleep 1; echo end")
     done = place.run("--runs.path", str(small_disk), "--name", "a", "--no-percentiles", "--", "pgbench")
-    assert done.returncode == 0
+    assert done.returncode == 4
     assert done.stdout == bytes(200_000) + b"end\n"
     file = small_disk / "a/pgbench.out"
     lost = 200_004 - file.stat().st_size
@@ -505,16 +533,13 @@ def test_repeats_have_names_of_their_own_and_go_on_after_a_failure(place: Launch
     assert {place.record(f"a-{number}")["repeat_of"] for number in (1, 2, 3)} == {"a"}
 
 
-def test_a_requirement_that_is_met_stays_met_if_what_to_do_next_is_not_known(
-    place: Launchpad, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def gone(*_: object) -> None:
-        raise FileNotFoundError(2, "No such file or directory", "runs/b")
-
-    monkeypatch.setattr("benchwatch.launch.outcome._before", gone)
+def test_a_requirement_that_is_met_stays_met_if_what_to_do_next_is_not_known(place: Launchpad) -> None:
+    (place.runs / "b").mkdir(parents=True)
+    (place.runs / "b/pgbench.yaml").symlink_to("gone")  # of another run, which is being removed
     place.tool("pgbench", "echo 'progress: 1.0 s, 408.0 tps, lat 0.331 ms stddev 0.472' >&2")
     done = place.run("--name", "a", "--no-percentiles", "--require", "mean < 1ms", "--", "pgbench", "-S")
     assert "met: mean < 1ms" in done.stderr.decode()
+    assert "next: benchwatch show runs/a --json" in done.stderr.decode()
     assert done.returncode == 0
 
 
@@ -617,7 +642,7 @@ def test_the_log_of_a_launcher_that_was_killed_comes_from_memory_with_the_next_s
     with (memory / ".run").open() as owner:
         fcntl.flock(owner, fcntl.LOCK_SH)  # the benchmark ends too
     said = place.run("--name", "c", "--no-percentiles", "--", "pgbench", "-f", "short").stderr
-    assert f"{place.runs / 'a'} now has its log, which a launcher that was killed left in memory".encode() in said
+    assert f"{place.runs / 'a'} now has its log, which an earlier launcher left in memory".encode() in said
     assert not link.is_symlink() and link.read_text() == "0 1 2 0 3 4\n"
     assert not memory.exists()
 
@@ -638,7 +663,7 @@ def test_a_start_that_failed_does_not_use_up_the_name_at_the_exporter(place: Lau
         done = place.run(*command)
         assert done.returncode == 0
         why = "a start that failed before anything was measured (connection to server on socket"
-        said = f"benchwatch: 127.0.0.1:{server.port}: a/pgbench.yaml is stored, and replaces {why}"
+        said = f"benchwatch: 127.0.0.1:{server.port}: a/pgbench replaces {why}"
         assert said in done.stderr.decode()
         assert (there / "pgbench.err").read_text() == "progress: 1.0 s, 5.0 tps, lat 1.000 ms stddev 1.000\n"
         refused = place.run("--overwrite", *command)

@@ -58,6 +58,13 @@ def test_a_folder_of_runs_is_delivered_and_may_be_again(
     assert content(tmp_path / "there") == content(runs)
 
 
+def test_pipes_named_like_output_are_not_waited_for(server: Served, runs: Path, tmp_path: Path) -> None:
+    for name in ("db1.8", "db2.yaml"):
+        os.mkfifo(runs / "a" / name)
+    assert main(["push", server.url, str(runs / "a")]) == 0
+    assert {"a/db1.7", "a/db2.json"} <= content(tmp_path / "there").keys()
+
+
 def test_a_run_may_have_folders_of_its_own(server: Served, runs: Path, tmp_path: Path) -> None:
     write(runs / "b-1" / "perf", {"perf.data": b"7\n"})
     assert main(["push", server.url, str(runs / "b-1")]) == 0

@@ -10,6 +10,7 @@ import pytest
 from benchwatch.launch.worker_record import RunRecord
 from benchwatch.values.errors import UserError
 from tests.support.launching import Launchpad
+from tests.support.places import RECORDINGS
 from tests.support.waiting import PATIENCE, eventually
 
 REFUSED = 'pgbench: error: connection to server on socket "/nowhere/.s.PGSQL.5432" failed: No such file or directory'
@@ -39,6 +40,14 @@ def test_a_start_that_failed_before_anything_was_measured_is_replaced(place: Lau
     assert f"benchwatch: replaces runs/a/pgbench.*: that start failed before anything was measured ({why})" in said
     assert (place.runs / "a/pgbench.err").read_text() == f"{REPORTS}\n"
     assert place.record("a")["exit_code"] == 0
+
+
+def test_a_worker_that_follows_those_of_its_run_is_said_not_to_be_added_to_them(
+    place: Launchpad,
+) -> None:
+    said = "benchwatch: runs/a has db1, which ended before: the result of db2 is not added to theirs"
+    assert said not in run(place, f"echo '{REPORTS}' >&2", "--worker", "db1")[1]
+    assert said in run(place, f"echo '{REPORTS}' >&2", "--worker", "db2")[1]
 
 
 @pytest.mark.parametrize("record", ["", "command: [pgbench, -S]\n"])
@@ -178,3 +187,17 @@ def test_a_series_with_a_failed_run_is_not_proposed_for_a_comparison(place: Laun
     place.tool("pgbench", f"echo '{REPORTS}' >&2; test -e failed && exit 0; touch failed; exit 1")
     assert place.run("--name", "b", "--repeat", "2", *OPTIONS).returncode == 1
     assert proposed("--name", "c") == ["runs/a runs/c"]
+
+
+def test_only_a_run_that_can_be_compared_is_proposed(place: Launchpad) -> None:
+    """Another kind of test of the same tool cannot: the latest run of the same kind is."""
+
+    def proposed(name: str, recording: str) -> list[str]:
+        place.tool("sysbench", f"cat {RECORDINGS}/sysbench/{recording}/{recording}.out")
+        said = place.run("--name", name, "--", "sysbench", "cpu", "run").stderr.decode()
+        return [line.partition("compare ")[2] for line in said.splitlines() if "next: benchwatch compare" in line]
+
+    assert proposed("cpu1", "cpu-1.0.20") == []
+    assert proposed("files1", "fileio-rndrw-t4-1.0.20") == []
+    assert proposed("cpu2", "cpu-1.0.20") == ["runs/cpu1 runs/cpu2"]
+    assert proposed("files2", "fileio-rndrw-t4-1.0.20") == ["runs/files1 runs/files2"]

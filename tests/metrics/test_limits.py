@@ -77,7 +77,7 @@ def test_scripts_beyond_the_bound_are_one_series_and_every_sum_stays_right(tmp_p
         'pgbench_transactions_total{run="a",worker="pgbench_log"}': 10_000
     }
     assert len(found) < 14_000
-    (view,) = shown.runs()
+    ((view,),) = (run.workers for run in shown.runs())
     assert view.reason.endswith('runs.limits.scripts (128): the others are together in script="other"')
 
 
@@ -89,7 +89,7 @@ def test_the_bound_of_scripts_is_a_setting_and_a_real_number_of_scripts_is_untou
     assert list(counts.values()) == [3, 3, 9]
     shown = exporter(tmp_path)
     assert list(of("pgbench_latency_seconds_count", numbers(shown.render(ALL))).values()) == [3] * 5
-    assert shown.runs()[0].reason == ""
+    assert shown.runs()[0].workers[0].reason == ""
 
 
 def test_parameters_labels_and_disks_of_a_record_are_bounded_counted_and_said(
@@ -122,7 +122,7 @@ def test_parameters_labels_and_disks_of_a_record_are_bounded_counted_and_said(
     }
     assert not of("benchwatch_run_beyond_limit", whole)
     sentence = f"not on /metrics, beyond runs.limits: 2 of labels (10), {dropped} of parameters (20), 4 of disks (5)"
-    assert shown.runs()[0].reason == sentence
+    assert shown.runs()[0].workers[0].reason == sentence
     assert [record.getMessage() for record in caplog.records] == [f'run="a", worker="db1": {sentence}']
 
 
@@ -190,7 +190,7 @@ def test_beyond_the_bound_of_all_series_ended_runs_go_first_the_oldest_of_them_f
     assert found["benchwatch_workers_left_out"] == 2
     assert found["benchwatch_active_workers_left_out"] == 0
     assert found["benchwatch_series_left_out"] == sizes["old"] + sizes["older"]
-    reasons = {view.run: view.reason for view in shown.runs()}
+    reasons = {run.name: run.workers[0].reason for run in shown.runs()}
     sentence = f"not on /metrics: the page has reached runs.limits.series ({limit})"
     assert reasons == {"now": "", "new": "", "old": sentence, "older": sentence}
     assert sorted(record.getMessage() for record in caplog.records) == [

@@ -5,10 +5,10 @@ from collections.abc import Callable
 import pytest
 
 from benchwatch.nutanix.pages.notes import Notes, Unrecognised
-from benchwatch.nutanix.pages.tables import Table, read_tables
+from benchwatch.nutanix.pages.tables import PageTable, read_tables
 
 
-def read(html: str) -> Table:
+def read(html: str) -> PageTable:
     (table,) = read_tables(html.encode())
     return table
 

@@ -77,7 +77,7 @@ def test_sizes_are_in_bytes_though_the_header_says_latency() -> None:
     page = section(
         "Write Size Distribution", "Latency Range|Average Bucket Latency|Number of Write IOs", *rows, "Total|530432|40"
     )
-    edges = (4096, 512 * 1024, MIB, math.inf)
+    edges = (4095, 512 * 1024 - 1, MIB - 1, math.inf)  # whole bytes: below 4096 is up to 4095
     assert page.vdisks["5"].histograms == {
         ("size", "write"): Histogram(edges, (0, 30, 30, 40), 530432, (None, 8192, None, 2097152))
     }

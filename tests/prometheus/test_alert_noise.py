@@ -1,11 +1,11 @@
-"""scripts/alert-noise: how it tells right alerts from false ones."""
+"""The laboratory's alert_noise: how it tells right alerts from false ones."""
 
 import random
 from pathlib import Path
 
-from alert_noise import Episode, Load, Spike, Worker, judge, scrape_config, spans
 from benchwatch.tools.pgbench.progress import Progress
 from benchwatch.tools.pgbench.text import TextParser
+from tests.lab.alert_noise import Episode, Load, Spike, Worker, judge, scrape_config, spans
 
 LOAD = Load(0.2, "independent", spiky=True)
 

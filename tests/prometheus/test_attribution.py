@@ -1,4 +1,4 @@
-"""The short form of scripts/experiments/attribution: simulated faults, judged by the rules as they are."""
+"""The short form of tests/lab/attribution.py: simulated faults, judged by the rules as they are."""
 
 import re
 from argparse import Namespace
@@ -9,18 +9,16 @@ from typing import Any
 import pytest
 import yaml
 
-from attribution_real import configure
-from attribution_rounds import judge, play
-from attribution_simulated import conclude
-from attribution_table import Judged, insert, tables
-from tests.support.programs import program
+from tests.lab.attribution import play
+from tests.lab.judging import Judged, insert, judge, tables
+from tests.lab.real import configure
 
 
 @pytest.mark.slow(6)
 def test_the_layer_of_a_fault_is_named_and_none_without_one(tmp_path: Path) -> None:
     scenes = [("steady", 1), ("path-slow", 2), ("oplog-bypassed", 3)]
-    tape = play(scenes, tmp_path, skipped=60)
-    judged = [conclude(one, {}) for one in judge(tape, scenes, tmp_path, program("promtool"))]
+    tape, rounds = play(scenes, tmp_path, skipped=60)
+    judged = list(judge(tape, rounds, tmp_path, lambda one: tape.of(one.run), None))
     named = {one.fault: one.ours for one in judged}
     assert named == {"steady": "none", "path-slow": "path", "oplog-bypassed": "oplog"}
     assert [one.fault for one in judged if one.wrong] == []
@@ -37,7 +35,7 @@ def test_what_is_slow_because_of_the_fault_is_not_wrong() -> None:
 
 def test_the_tables_stand_between_their_marks(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    marks = "<!-- real: written by scripts/experiments -->\nold\n<!-- end of real -->"
+    marks = "<!-- real: written by tests/lab -->\nold\n<!-- end of real -->"
     page.write_text(f"before\n{marks}\nafter\n")
     rounds = [
         Judged("lock", "database", {"database": 9}, 3, 10, "memory", "database"),
@@ -46,11 +44,11 @@ def test_the_tables_stand_between_their_marks(tmp_path: Path) -> None:
     ]
     insert(page, "real", tables(rounds, "3 rounds."))
     text = page.read_text()
-    assert text.startswith("before\n<!-- real: written by scripts/experiments -->\n\n3 rounds.\n")
+    assert text.startswith("before\n<!-- real: written by tests/lab -->\n\n3 rounds.\n")
     assert text.endswith("\n\n<!-- end of real -->\nafter\n")
-    assert "| lock | database | 2 | 50 % | 50 % | 0 | 3 (at most 3) | 0 % | 50 % |" in text
-    assert "| lock (database) | 1 | **1** |" in text
-    assert "| no fault (none) | **1** |  |" in text
+    assert "|lock|database|2|50 %|50 %|0|3 (at most 3)|0 %|50 %|" in text
+    assert "|lock (database)|1|**1**|" in text
+    assert "|no fault (none)|**1**||" in text
     assert "old" not in text
     with pytest.raises(ValueError, match="expected the lines '<!-- other"):
         insert(page, "other", "")
@@ -71,11 +69,8 @@ def kept(configs: list[dict[str, Any]], labels: Mapping[str, str]) -> bool:
 
 
 def test_the_client_has_its_own_processor_and_nothing_else_of_the_machine(tmp_path: Path) -> None:
-    ports, disks = ["1", "2", "3", "4"], ["loop1=bench_log", "loop3=bench_data"]
-    checkout = Path(__file__).parents[2]
-    arguments = Namespace(
-        checkout=checkout, folder=tmp_path, ports=ports, disks=disks, client="vm-client", processor="1"
-    )
+    ports, disks = "1 2 3 4", "loop1=bench_log loop3=bench_data"
+    arguments = Namespace(folder=tmp_path, ports=ports, disks=disks, client="vm-client", processor="1")
     configure(arguments)
     jobs = yaml.safe_load((tmp_path / "prometheus.yml").read_text())["scrape_configs"]
     (node,) = (job for job in jobs if job["job_name"] == "node")

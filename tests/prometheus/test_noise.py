@@ -1,6 +1,6 @@
 """The spike rules on noisy loads, second by second in promtool's rule engine, in simulated time.
 
-promtool evaluates every group each second, the baselines too; scripts/alert-noise measures the same in real time.
+promtool evaluates every group each second, the baselines too; tests/lab/alert_noise.py measures the same in real time.
 """
 
 import math

@@ -190,7 +190,7 @@ def test_windows_and_limits_fit_the_scrape_intervals() -> None:
     intervals = scrape_intervals()
     windows = {rule.content["record"]: re.findall(r"\[(\w+)\]", rule.content["expr"]) for rule in RECORDINGS}
     assert Duration.read(*windows["worker:latency_seconds:max2s"]) >= 4 * intervals["benchwatch-live"]
-    assert Duration.read(*windows["host_role:node_disk_writes:rate5s"]) >= 4 * intervals["node"]
+    assert Duration.read(*windows["run_host_role:node_disk_writes:rate5s"]) >= 4 * intervals["node"]
     assert Duration.read(*windows["run:pgbench_latency_seconds_bucket:rate5s"]) >= 4 * intervals["benchwatch-live"]
     (slow,) = (alert.content["expr"] for alert in ALERTS if alert.content["alert"] == "ScrapeSlow")
     limits = dict(re.findall(r'job=~?"([^"]*)"\}\[\w+\]\) > ([\d.]+)', slow))

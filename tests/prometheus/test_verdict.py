@@ -20,13 +20,13 @@ SAID = {
     UNPOLLED: {
         "the way to the vdisk": "log device sdb 42.4 ms, 53x its usual.",
         "a full oplog": "log device sdb 42.4 ms, 53x its usual.",
-        "processors": "server CPU: busy 25x its usual.",
+        "processors": "server CPU: busy.",
     },
     DURING: {
         "the way to the vdisk": "log device sdb 42.4 ms, 53x its usual; vdisk 40043 as usual: guest or network path.",
         "a full oplog": "log device sdb 42.4 ms, 53x its usual; vdisk 40043 57x its usual: oplog.",
         "a vdisk": "front end: 40043 57x its usual.",
-        "processors": "server CPU: busy 25x its usual.",
+        "processors": "server CPU: busy.",
         "slow for no reason that is seen": "No layer stands out.",
         "a log device without a CVM": (
             "No layer can be judged: nothing is measured below the benchmark, or not for long enough."

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from benchwatch.cli import main
+from benchwatch.runs.observed_run import ObservedRun
 from tests.compare.made import place, progress
 from tests.support.places import RECORDINGS
 
@@ -46,6 +47,13 @@ def runs(out: str) -> list[dict[str, Any]]:
     return list(content["runs"])
 
 
+def runs_of_show(out: str) -> list[float]:
+    """The throughput of each result that `show` prints as JSON."""
+    results = json.loads(out)["subjects"][0]["results"]
+    figures = [figure for result in results for figure in result["figures"]]
+    return [figure["value"] for figure in figures if figure["name"] == "throughput"]
+
+
 def test_runs_are_listed_the_latest_first_with_their_result(listed: Listed) -> None:
     code, out, err = listed()
     head, *lines = out.splitlines()
@@ -72,6 +80,23 @@ def test_a_run_that_cannot_be_read_is_named_and_hides_no_other(listed: Listed, m
     assert [line.split()[0] for line in out.splitlines()[1:]] == ["new", "ancient"]
 
 
+def test_a_run_that_a_bug_keeps_from_being_read_is_named_and_hides_no_other(
+    listed: Listed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = ObservedRun.look
+
+    def fail(self: ObservedRun, *arguments: Any) -> None:
+        if self.name == "old":
+            raise ValueError("not thought of")
+        real(self, *arguments)
+
+    monkeypatch.setattr(ObservedRun, "look", fail)
+    code, out, err = listed()
+    sentence = "runs/old: cannot be read: ValueError: not thought of; please report this"
+    assert (code, err) == (0, f"benchwatch: {sentence}\n")
+    assert [line.split()[0] for line in out.splitlines()[1:]] == ["new", "ancient"]
+
+
 def test_labels_and_ages_filter(listed: Listed) -> None:
     assert [run["run"] for run in runs(listed("--json", "--label", "cluster=a")[1])] == ["new", "old"]
     assert [run["run"] for run in runs(listed("--json", "--label", "cluster=a", "--label", "vm=pg1")[1])] == ["new"]
@@ -94,17 +119,19 @@ def test_json_has_documented_keys(listed: Listed) -> None:
     assert [key for key in new if f"`{key}`" not in documented] == []
 
 
-def test_logs_of_transactions_are_not_read(listed: Listed, tmp_path: Path) -> None:
-    log = tmp_path / "runs/new/db.77"
-    log.write_text("0 1 5000 0 1790000001 1\n" * 100_000)
-    log.chmod(0)
-    assert runs(listed("--json")[1])[0]["latency_p99_seconds"] is None
+def test_percentiles_come_from_the_transaction_log(listed: Listed, tmp_path: Path) -> None:
+    start = round(time.time()) - 3600
+    lines = (f"0 {number} {5000 if number % 50 else 9000} 0 {start + 1} 1\n" for number in range(60_000))
+    (tmp_path / "runs/new/db.77").write_text("".join(lines))
+    assert runs(listed("--json")[1])[0]["latency_p99_seconds"] == pytest.approx(0.009, rel=0.016)
     (tmp_path / "runs/logs").mkdir()
     (tmp_path / "runs/logs/pgbench_log.5").write_text("0 1 5000 0 1790000001 1\n" * 100)
     assert "logs" in [run["run"] for run in runs(listed("--json")[1])]
 
 
-def test_the_last_report_of_a_run_without_a_result_is_none(listed: Listed, tmp_path: Path) -> None:
+def test_the_result_of_a_run_without_an_end_is_that_of_its_reports(
+    listed: Listed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     old = tmp_path / "runs/old"
     (old / "db.out").unlink()
     (old / "db.err").write_text(progress([1000.0] * 5))
@@ -113,15 +140,41 @@ def test_the_last_report_of_a_run_without_a_result_is_none(listed: Listed, tmp_p
     shutil.copyfile(RECORDINGS / "iperf3/json-server-killed-3.12.out", tmp_path / "runs/new/db.out")
     (tmp_path / "runs/new/run.yaml").unlink()
     found = {run["run"]: (run["state"], run["rate"], run["latency_mean_seconds"]) for run in runs(listed("--json")[1])}
-    assert found["old"] == ("abandoned", None, None)
-    assert found["new"] == ("failed", None, None)
+    assert found["old"] == ("abandoned", 1000.0, pytest.approx(0.00016))
+    state, rate, _ = found["new"]
+    assert main(["show", str(tmp_path / "runs/new"), "--json"]) == 0
+    (shown,) = runs_of_show(capsys.readouterr().out)
+    assert (state, rate) == ("failed", shown)
+
+
+def test_it_is_the_result_of_show_with_a_warm_up_too(
+    listed: Listed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place(tmp_path / "runs/cold", [100.0] * 20 + [1000.0] * 40, record="warmup: 20s\n")
+    (row,) = (run for run in runs(listed("--json")[1]) if run["run"] == "cold")
+    assert main(["show", str(tmp_path / "runs/cold"), "--json"]) == 0
+    (shown,) = runs_of_show(capsys.readouterr().out)
+    assert row["rate"] == shown == pytest.approx(1000.0)
+
+
+def test_runs_that_failed_end_the_list(listed: Listed, tmp_path: Path) -> None:
+    (tmp_path / "runs/broken").mkdir()
+    error = "pgbench: error: connection to server failed: no such host\n"
+    (tmp_path / "runs/broken/db.err").write_text(error)
+    found = [(run["run"], run["state"]) for run in runs(listed("--json")[1])]
+    assert found == [
+        ("new", "finished"),
+        ("old", "finished"),
+        ("ancient", "interrupted"),
+        ("broken", "failed"),
+    ]
 
 
 def test_workers_of_a_run_are_one_line(listed: Listed, tmp_path: Path) -> None:
     for name in ("db1", "db2"):
         (tmp_path / "runs/new" / f"{name}.out").write_bytes((RECORDINGS / "pgbench/tpcb-15.18.out").read_bytes())
     new = runs(listed("--json")[1])[0]
-    assert (new["workers"], new["unit"], new["latency_mean_seconds"]) == (3, "TPS", None)
+    assert (new["workers"], new["unit"]) == (3, "TPS")
     assert new["rate"] > 1000
     (tmp_path / "runs/new/other.out").write_bytes((RECORDINGS / "sysbench/rw-t8-1.0.20/rw-t8-1.0.20.out").read_bytes())
     new = runs(listed("--json")[1])[0]

@@ -126,6 +126,67 @@ def test_a_fixed_rate_without_a_latency_has_stalls_and_is_steady_or_not(show: Sh
     assert (code, out.splitlines()[-1]) == (3, "NOT MET: stalled < 1s: 3.00 s")
 
 
+def rate_limited(folder: Path, latencies: list[float]) -> Path:
+    """Milliseconds for each second of a run at 1000 TPS; without one, nothing completed."""
+    (folder / "a").mkdir(parents=True)
+    lines = (
+        f"progress: {START + second}.000 s, {1000.0 if latency else 0.0:.1f} tps, lat {latency:.3f} ms stddev 0.010, "
+        f"0 failed, lag {latency / 2:.3f} ms\n"
+        for second, latency in enumerate(latencies, 1)
+    )
+    (folder / "a/db.err").write_text("".join(lines))
+    mean = sum(latencies) / len(latencies)
+    (folder / "a/db.out").write_text(summary(1000.0, seconds=len(latencies), latency=mean, lag=f"{mean / 2:.3f}"))
+    return folder / "a"
+
+
+@pytest.mark.parametrize(
+    ("latencies", "line"),
+    [
+        ([4.0, 4.1, 3.9, 4.0] * 15, "yes"),
+        (
+            [4.0] * 30 + [1500.0, 900.0] + [4.0] * 28,
+            "no, a is not steady: latency mean 43.9 ms, 4.00 ms in half of its reports",
+        ),
+        ([4.0] * 40 + [0.0] * 5 + [4.0] * 15, "no, a is not steady: stood still for 5 s at a fixed rate"),
+        ([4.0] * 30 + [6.0] * 30, "no, a is not steady: latency mean 4.00 ms up to 30 s, then 6.00 ms (+50.0 %)"),
+    ],
+)
+def test_a_run_at_a_fixed_rate_is_steady_if_its_latency_is(
+    show: Show, tmp_path: Path, latencies: list[float], line: str
+) -> None:
+    run = rate_limited(tmp_path, latencies)
+    assert f"  steady: {line}\n" in show(run)[1]
+    (run / "db.out").unlink()  # without a final report, the lag of its reports shows that the rate was fixed
+    assert f"  steady: {line.split(':')[0]}" in show(run)[1]
+
+
+def test_what_else_a_final_report_has_is_shown(show: Show, tmp_path: Path) -> None:
+    _, out, _ = show(RECORDINGS / "pgbench/multi-script-rate-limit-15.18.out")
+    assert out.splitlines()[4:8] == [
+        "  above the 1.0 ms limit: 85 of 1,515 transactions (5.61 %)",
+        "  schedule lag: mean 101 µs, max 3.49 ms",
+        "  script 1, <builtin: simple update>, weight 1: 251 transactions, 83.9 TPS, mean 829 µs",
+        "  script 2, <builtin: select only>, weight 5: 1,264 transactions, 423 TPS, mean 388 µs",
+    ]
+    run = place(tmp_path / "a", 1000.0, lag="0.090", record="command: pgbench -P1 -R 1000 mydb\n")
+    assert "  schedule lag: mean 90.0 µs, max 9.00 ms, at -R 1000\n" in show(run)[1]
+    _, out, _ = show(RECORDINGS / "sysbench/fileio-rndrw-t4-1.0.20")
+    assert "  reads 41,149/s, writes 27,433/s, fsyncs 2,746/s\n" in out
+    _, out, _ = show(RECORDINGS / "sysbench/memory-1.0.20")
+    assert "reads" not in out
+
+
+def test_json_has_every_number_of_the_final_report_under_the_name_of_its_metric(show: Show) -> None:
+    _, out, _ = show(RECORDINGS / "pgbench/multi-script-rate-limit-15.18.out", "--json")
+    (result,) = json.loads(out)["subjects"][0]["results"]
+    found = {(one["name"], one["labels"].get("script")): one["value"] for one in result["final_report"]}
+    assert found["pgbench_result_late_transactions", None] == 85
+    assert found["pgbench_result_script_tps", "1"] == 422.525842
+    assert found["pgbench_result_rate_limit_lag_max_seconds", None] == 0.003495
+    assert {one["worker"] for one in result["final_report"]} == {result["workers"][0]}
+
+
 def test_a_silence_up_to_the_end_of_the_run_is_a_stall(show: Show, tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     for worker, seconds in (("db1", 20), ("db2", 15)):
@@ -279,7 +340,7 @@ def test_requirements_know_units_groups_and_what_was_not_measured(show: Show, as
             "unknown figure 'speed'; expected tps, iops, events/s, throughput, bandwidth, mean, p50, p95, p99,",
         ),
         ("p99 < 20", "p99: expected a time, such as 20ms, got '20'"),
-        ("throughput > 20ms", "throughput: expected bytes a second, such as 100MiB/s, got '20ms'"),
+        ("throughput > 20ms", "throughput: expected bytes or bits a second, such as 100MiB/s or 9Gbit/s, got '20ms'"),
         ("tps > 1MiB/s", "tps: expected a number, such as 1000 or 1k, got '1MiB/s'"),
         ("failed < 20ms", "failed: expected a number, or a part such as 0.1%, got '20ms'"),
         ("p99 < 1,5ms", "expected FIGURE OPERATOR VALUE, such as 'p99 < 20ms' or 'failed == 0'"),
@@ -422,9 +483,7 @@ def test_each_of_two_runs_of_the_same_name_must_meet_a_requirement(show: Show, t
 def test_markdown_escapes_what_others_chose(show: Show, tmp_path: Path) -> None:
     run = place(tmp_path / "a_*b*", STEADY)
     _, out, _ = show(run, "--format", "markdown", "--require", "tps > 1")
-    assert out.startswith(
-        "## a\\_\\*b\\*\n\n**a\\_\\*b\\*: pgbench 15.18, finished, 20 s**\n\n|  | TPS | mean | connection"
-    )
+    assert out.startswith("## a\\_\\*b\\*: pgbench 15.18, finished, 20 s\n\n| TPS | mean | connection")
     assert "| tps \\> 1 | met | 1,000 |\n" in out
 
 
@@ -473,3 +532,26 @@ def test_workers_that_waited_for_one_moment_show_how_near_to_it_they_started_if_
         r"\(clocks: off by 12\.0 ms at most; 1 not known to be synchronised\)",
         line,
     )
+
+
+def test_a_name_is_that_of_a_run_in_the_folder_runs_as_in_the_list(
+    show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    place(tmp_path / "runs/test1", STEADY)
+    repeat(tmp_path / "runs", "huge", [1000.0, 1010.0, 990.0])
+    assert show("test1")[1].startswith("test1: pgbench 15.18, finished")
+    assert "huge: 3 runs" in show("huge")[1]
+    assert show("test1#1")[1].startswith("test1#1: pgbench")
+    assert main(["compare", "huge", "test1"]) == 0
+    assert main(["report", "test1"]) == 0
+    code, _, err = show("nowhere")
+    assert (code, err) == (
+        2,
+        "benchwatch: runs/nowhere: no such run; expected a file, a folder, or the name of an "
+        "experiment, whose repeats are nowhere-1, nowhere-2 ... in runs\n",
+    )
+    (tmp_path / "night.log").write_text(summary(1000.0))
+    assert show("night.log#1")[1].startswith("night#1: pgbench")
+    place(tmp_path / "test1", 10.0)
+    assert show("test1")[1].splitlines()[2].split()[0] == "10.0"

@@ -189,6 +189,15 @@ def test_a_record_that_is_written_again_in_the_moment_it_is_read_is_read_again(w
         assert watched.agrees()
 
 
+def test_a_record_that_is_removed_in_the_moment_it_is_read_is_gone(watched: Watched, place: Place) -> None:
+    place("r/w.out", lines(50, 1))
+    for _ in range(5):
+        path = place("r/w.yaml", b"exit_code: 1")
+        watched.look()
+        path.unlink()
+        assert watched.agrees()
+
+
 def test_output_that_goes_on_in_a_file_that_was_put_away_is_read(watched: Watched, place: Place) -> None:
     path = place("r/w.out", lines(10, 1))
     with path.open("ab") as writer:
@@ -213,6 +222,85 @@ def test_a_part_that_was_put_away_and_is_written_anew_is_read_again(watched: Wat
     assert watched.look() == watched.fresh()
     (watched.root / "runs/r/w.out.1").write_bytes(lines(10, 2))
     assert watched.agrees()
+
+
+def test_a_part_that_was_put_away_and_becomes_a_log_is_part_of_the_stream_no_more(
+    watched: Watched, place: Place
+) -> None:
+    place("r/w.out.1", lines(10, 1))
+    place("r/w.out", lines(10, 1, 11))
+    assert watched.look() == watched.fresh()
+    log = b"".join(b"0 %d 1000 0 1790000000 5\n" % number for number in range(5))
+    (watched.root / "runs/r/w.out.1").write_bytes(log)
+    assert watched.agrees()
+    assert watched.look()['benchwatch_stream_records_total{run="r",worker="w",tool="pgbench"}'] == 10
+
+
+def test_a_file_that_is_written_anew_while_it_becomes_another_worker_is_recognised(
+    watched: Watched, place: Place
+) -> None:
+    path = place("r/w.log", lines(1, 1))
+    watched.look()
+    log = b"".join(b"0 %d 1000 0 1790000000 5\n" % number for number in range(10))
+    path.write_bytes(log)
+    place("r/w", RECORDINGS / "fio/json-si1-randrw-3.33.out")
+    assert watched.agrees()
+    assert watched.look()['benchwatch_stream_records_total{run="r",worker="w.log",tool="pgbench"}'] == 10
+
+
+def test_a_log_that_is_written_anew_although_nobody_reads_it_is_recognised_again(
+    watched: Watched, place: Place
+) -> None:
+    def log(begin: int) -> bytes:
+        return b"".join(b"0 %d 1000 0 %d 5\n" % (number, begin + number) for number in range(10))
+
+    place("r/w.7", log(1_789_999_000))
+    path = place("r/w.7.1", log(1_789_990_000), NOW - 2000)
+    watched.look()
+    assert watched.agrees()
+    records = 'benchwatch_stream_records_total{run="r",worker="w",tool="pgbench"}'
+    assert watched.look()[records] == 10
+    path.write_bytes(log(1_789_999_000))
+    os.utime(path, (NOW - 2000, NOW - 2000))
+    assert watched.agrees()
+    assert watched.look()[records] == 20
+
+
+def test_an_abandoned_run_whose_file_is_touched_may_go_on(watched: Watched, place: Place) -> None:
+    path = place("r/w.out", lines(10, 1) + b"progress: 11")
+
+    def phases() -> list[str]:
+        watched.look()
+        return [worker.phase for worker in watched.runs.workers]
+
+    watched.look()
+    watched.now += 1000
+    assert phases() == ["abandoned"]
+    os.utime(path, (watched.now, watched.now))
+    assert watched.agrees()
+    assert phases() == ["running"]
+
+
+@pytest.mark.parametrize("after", [b"7", lines(3, 2)])
+def test_a_change_beside_a_hole_is_found(watched: Watched, place: Place, after: bytes) -> None:
+    path = place("r/w.out", b"\0" * 1000 + lines(10, 1))
+    watched.look()
+    for offset in (1012, 500):
+        with path.open("r+b") as file:
+            file.seek(offset)
+            file.write(after)
+        assert watched.agrees()
+
+
+def test_what_was_read_and_released_as_a_hole_stays_counted(watched: Watched, place: Place) -> None:
+    path = place("r/w.out", lines(1000, 1))
+    before = watched.look()
+    with path.open("r+b") as file:
+        file.write(bytes(40_000))
+    with path.open("ab") as file:
+        file.write(lines(1, 1, 1001))
+    records = 'benchwatch_stream_records_total{run="r",worker="w",tool="pgbench"}'
+    assert watched.look()[records] == before[records] + 1 == 1001
 
 
 def test_a_file_that_is_copied_and_truncated_is_one_stream(watched: Watched, place: Place) -> None:
@@ -328,3 +416,40 @@ def test_an_old_part_that_rotation_removes_stays_counted(tmp_path: Path, place: 
             lines(1, seed=1)
         )
     assert found == sorted(found)
+
+
+def test_a_file_that_did_not_change_stays_when_another_file_of_its_worker_is_written_anew(
+    watched: Watched, place: Place
+) -> None:
+    place("r/w.err", lines(50, 1))
+    path = place("r/w.out", report(1))
+    time.sleep(2.1)  # until another change would show in the files' times
+    assert watched.agrees()
+    for seed in (2, 3):
+        path.write_bytes(report(seed))
+        assert watched.agrees()
+        records = watched.look()['benchwatch_stream_records_total{run="r",worker="w",tool="pgbench"}']
+        assert records == 50 + report(1).count(b"\n")
+
+
+def test_a_file_that_is_cut_off_and_then_removed_is_no_worker(watched: Watched, place: Place) -> None:
+    path = place("r/w.err", lines(10, 1))
+    place("r/x.err", lines(10, 1))
+    watched.look()
+    with path.open("ab") as file:
+        file.write(lines(100, 1, 11))
+    watched.look()
+    os.truncate(path, len(lines(50, 1)))
+    watched.runs.poll(watched.now)
+    path.unlink()
+    assert watched.agrees()
+    assert [worker.name for worker in watched.runs.workers] == ["x"]
+
+
+def test_a_log_that_precedes_a_text_of_two_runs_is_read_at_once(tmp_path: Path, place: Place) -> None:
+    """The log belongs to the last run, whose beginning is found when the log has been read."""
+    place("r/w", b"".join(b"0 %d 1000 0 1790000000 5\n" % number for number in range(10)))
+    place("r/w.log", report(1) + report(2))
+    runs = watch(tmp_path)
+    found = page(settle(runs))
+    assert found['pgbench_latency_seconds_count{run="r",worker="w",script="0"}'] == 10

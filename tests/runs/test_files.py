@@ -184,3 +184,22 @@ def test_a_head_is_the_first_bytes(tmp_path: Path) -> None:
     path = tmp_path / "out"
     path.write_bytes(b"a" * (HEAD + 5))
     assert len(read_head(path)) == HEAD
+
+
+def test_a_hole_is_skipped_however_large_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(b"begin\n")
+    os.truncate(path, 1 << 40)
+    with path.open("ab") as writer:
+        writer.write(b"end\n")
+    file = growing(path)
+    text = b""
+    for _ in range(4):
+        data, _ = file.read(1 << 18)
+        text += data.replace(b"\0", b"")
+    assert (text, file.offset) == (b"begin\nend\n", (1 << 40) + 4)
+    with path.open("r+b") as writer:
+        writer.seek(1 << 39)
+        writer.write(b"x")
+    with pytest.raises(Rewritten):
+        file.read(1 << 18)

@@ -105,3 +105,11 @@ def test_a_digit_that_is_no_number_is_part_of_a_name() -> None:
 
 def test_a_threads_log_belongs_to_its_process_while_the_first_threads_file_is_empty() -> None:
     assert workers("db1.err", "pgbench_log.77?", "pgbench_log.77.1") == {"db1": [["db1.err"], ["pgbench_log.77.1"]]}
+
+
+def test_a_log_whose_suffix_is_no_number_is_not_named_after_a_process() -> None:
+    assert workers("log_x.log", "log_x.log.1") == {"log_x": [["log_x.log.1", "log_x.log"]]}
+    assert workers("log_x.out", "log_x.out.1", "log_x.out.4711") == {
+        "log_x": [["log_x.out.1", "log_x.out"]],
+        "log_x.out": [["log_x.out.4711"]],
+    }

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from benchwatch.cli import main
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.exposition import Exposition
+from benchwatch.runs.files import FileStatus
+from benchwatch.runs.recognition import Recognition
 from benchwatch.runs.watcher import Runs
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.fio.parser import FioParser
@@ -350,12 +353,63 @@ def test_a_fault_of_ours_in_one_run_does_not_take_the_others_down(
     monkeypatch.setattr(FioParser, "feed", fail)
     place("a/fio.json", FIO / "json-si1-randrw-3.33.out")
     place("b/db1.err", PGBENCH / "tpcb-15.18.err")
+    place("a/z.err", PGBENCH / "tpcb-15.18.err")
     runs = watch(tmp_path)
     for second in range(3):
         settle(runs, NOW + second)
     assert state_of(runs, "b", "db1") == "running"
-    assert page(runs)['benchwatch_watch_errors_total{reason="internal"}'] >= 1
-    assert len([record for record in caplog.records if "please report this" in record.message]) == 1
+    assert state_of(runs, "a", "z") == "running"
+    assert page(runs)['benchwatch_watch_errors_total{reason="internal"}'] == 1
+    sentence = "worker fio cannot be read further: RuntimeError: not thought of; please report this"
+    assert [record.message for record in caplog.records] == [f"run a: {sentence}"]
+    assert runs.problems == [f"a: {sentence}"]
+
+
+def test_a_run_whose_files_a_bug_keeps_from_being_looked_at_is_tried_again_with_other_files(
+    tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Recognition.look
+
+    def fail(self: Recognition, files: dict[str, FileStatus], now: float) -> bool:
+        if "bad.err" in files:
+            raise RuntimeError("not thought of")
+        return real(self, files, now)
+
+    monkeypatch.setattr(Recognition, "look", fail)
+    place("a/db1.err", PGBENCH / "tpcb-15.18.err")
+    place("b/db1.err", PGBENCH / "tpcb-15.18.err")
+    bad = place("a/bad.err", b"x")
+    runs = watch(tmp_path)
+    for second in range(3):
+        settle(runs, NOW + second)
+    assert {worker.run for worker in runs.workers} == {"b"}
+    assert runs.problems == ["a: its files cannot be looked at: RuntimeError: not thought of; please report this"]
+    assert page(runs)['benchwatch_watch_errors_total{reason="internal"}'] == 1
+    bad.unlink()
+    settle(runs, NOW + 3)
+    assert {worker.run for worker in runs.workers} == {"a", "b"}
+    assert runs.problems == []
+
+
+def test_a_run_whose_log_is_gone_says_so_in_every_view(
+    tmp_path: Path, place: Place, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = place("a/db1.err", PGBENCH / "tpcb-15.18.err")
+    place("a/db1.out", PGBENCH / "tpcb-15.18.out")
+    place("a/db10.err", PGBENCH / "tpcb-15.18.err")
+    log = place("work/pgbench_log.7", PGBENCH / "txlog-j2-15.18/pgbench_log.9794")
+    (path.parent / "db1.7").symlink_to(log)
+    runs = settle(watch(tmp_path))
+    sentence = f"transaction log missing: {log}"
+    assert sentence not in " ".join(page(runs))
+    log.unlink()
+    for each in (settle(runs, NOW + 1), settle(watch(tmp_path), NOW + 1)):
+        assert f'benchwatch_run_note_info{{run="a",worker="db1",note="{sentence}"}}' in page(each)
+        assert not any("note_info" in series and "db10" in series for series in page(each))
+    for command in (["show", str(path.parent)], ["show", "--json", str(path.parent)], ["list", str(tmp_path / "runs")]):
+        main(command)
+        shown = capsys.readouterr()
+        assert sentence in shown.out + shown.err
 
 
 def test_names_that_are_not_utf_8_stay_distinct_everywhere(tmp_path: Path, place: Place) -> None:

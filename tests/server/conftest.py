@@ -1,10 +1,10 @@
 import pytest
 
+from benchwatch.values.addresses import is_loopback
 from tests.support.serving import NETWORK
 
 
 @pytest.fixture
 def network(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has the server take NETWORK for an address that others reach."""
-    for module in ("connections", "listen"):
-        monkeypatch.setattr(f"benchwatch.server.{module}.is_loopback", lambda address: address != NETWORK)
+    monkeypatch.setattr("benchwatch.server.listen.is_loopback", lambda host: host != NETWORK and is_loopback(host))

@@ -9,10 +9,10 @@ import requests
 
 from benchwatch.metrics.exposition import CONTENT_TYPE
 from benchwatch.metrics.samples import Part
+from benchwatch.model.cvm import Cvm, Vdisk
+from benchwatch.model.run import Report, Worker
 from benchwatch.server.app import accepts_gzip
-from benchwatch.server.views import WorkerView
 from benchwatch.server.webconfig import WebConfig
-from benchwatch.tools.api import Report
 from tests.support.places import NOW
 from tests.support.serving import NETWORK, FakeBoard, served
 from tests.support.waiting import PATIENCE
@@ -241,12 +241,38 @@ def test_every_answer_carries_a_neutral_server_and_the_configured_headers() -> N
             assert headers["Content-Security-Policy"] == "sandbox"
 
 
-def test_reports_of_the_runs_that_are_asked_for() -> None:
-    history = (Report(NOW - 1, 50.0, 0.002), Report(NOW, 60.0, None))
-    workers = [WorkerView(run, "db1", "pgbench", "running", history=history) for run in ("a", "b", "c d")]
-    with served(FakeBoard(workers=workers)) as server:
-        answer = requests.get(f"{server.url}/reports", params={"run": ["c d", "a", "nowhere"]})
-        assert requests.get(f"{server.url}/reports").json() == {"schema": 1, "workers": []}
-    reports = [[NOW - 1, 50.0, 0.002], [NOW, 60.0, None]]
-    assert answer.json()["workers"] == [{"run": run, "worker": "db1", "reports": reports} for run in ("a", "c d")]
+REPORTS = (Report(NOW - 1, 50.0, 0.002), Report(NOW, 60.0, None))
+RUN = [Worker("c d", "db1", "pgbench", "running", parameters={"clients": "4"}, reports=REPORTS)]
+
+
+def test_api_runs_lists_all_without_reports_and_parameters() -> None:
+    with served(FakeBoard(workers=[*RUN, Worker("b", "db1", "fio", "finished")])) as server:
+        answer = requests.get(f"{server.url}/api/runs")
     assert answer.headers["Content-Type"] == "application/json"
+    document = answer.json()
+    assert (document["schema"], document["time"]) == (1, NOW)
+    assert [run["name"] for run in document["runs"]] == ["c d", "b"]
+    (worker,) = document["runs"][0]["workers"]
+    assert (worker["reports"], worker["parameters"], worker["state"]) == ([], {}, "running")
+
+
+def test_api_of_one_run_has_its_parameters_and_its_reports_after_a_moment() -> None:
+    with served(FakeBoard(workers=RUN)) as server:
+        url = f"{server.url}/api/runs/c%20d"
+        (whole,) = requests.get(url).json()["run"]["workers"]
+        (later,) = requests.get(url, params={"since": NOW - 1}).json()["run"]["workers"]
+        missing = requests.get(f"{server.url}/api/runs/nowhere")
+        wrong = requests.get(url, params={"since": "yesterday"})
+    assert whole["parameters"] == {"clients": "4"}
+    assert whole["reports"] == [[NOW - 1, 50.0, 0.002], [NOW, 60.0, None]]
+    assert later["reports"] == [[NOW, 60.0, None]]
+    assert (missing.status_code, missing.json()) == (404, {"error": "no such run: 'nowhere'; /api/runs lists all"})
+    assert (wrong.status_code, wrong.text) == (400, "since=yesterday: expected Unix seconds\n")
+
+
+def test_api_cvms_has_their_vdisks() -> None:
+    cvm = Cvm("cvm1", "http://cvm1:2009", True, NOW, vdisks=(Vdisk("cvm1", "7", vm="pg1", rates={"read": 9.0}),))
+    with served(FakeBoard(targets=[cvm])) as server:
+        (found,) = requests.get(f"{server.url}/api/cvms").json()["cvms"]
+    assert (found["name"], found["up"], found["last_success"]) == ("cvm1", True, NOW)
+    assert [(one["vdisk"], one["vm"], one["rates"]) for one in found["vdisks"]] == [("7", "pg1", {"read": 9.0})]

@@ -9,6 +9,7 @@ import pytest
 
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.samples import PARTS, Family, Sample
+from benchwatch.model.run import Worker
 from benchwatch.nutanix.cvm_snapshot import Status
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
@@ -26,6 +27,10 @@ def exporter(root: Path, **settings: object) -> Exporter:
     while runs.poll(NOW):
         pass
     return Exporter(runs, [], [], None, lambda: NOW)
+
+
+def workers(board: Exporter) -> list[Worker]:
+    return [worker for run in board.runs() for worker in run.workers]
 
 
 def numbers(page: str) -> dict[str, float]:
@@ -50,7 +55,7 @@ def test_a_bin_count_that_no_fio_can_print_leaves_the_other_runs_alone(tmp_path:
     place("good/db1.err", PGBENCH / "tpcb-15.18.err")
     shown = exporter(tmp_path)
     assert numbers(shown.render(EVERYTHING))['pgbench_transactions_total{run="good",worker="db1"}'] > 0
-    assert {view.run for view in shown.runs()} >= {"good"}
+    assert {view.run for view in workers(shown)} >= {"good"}
 
 
 def test_a_worker_that_cannot_be_rendered_loses_its_own_samples_and_is_counted_and_named(
@@ -69,13 +74,13 @@ def test_a_worker_that_cannot_be_rendered_loses_its_own_samples_and_is_counted_a
     with caplog.at_level(logging.ERROR):
         for _ in range(3):
             found = numbers(shown.render(EVERYTHING))
-            views = {view.run: view for view in shown.runs()}
+            views = {view.run: view for view in workers(shown)}
     lost = {series for series in whole if 'run="bad"' in series}
     assert lost
     assert found.keys() == whole.keys() - lost
     assert found['benchwatch_render_errors_total{of="samples"}'] == 1
     assert views["good"].reason == ""
-    assert (views["bad"].worker, views["bad"].throughput, views["bad"].history) == ("w", None, ())
+    assert (views["bad"].name, views["bad"].throughput, views["bad"].reports) == ("w", None, ())
     assert views["bad"].reason == "cannot show its figures: OverflowError; see the log"
     said = [record.message for record in caplog.records]
     assert len(said) == 2
@@ -90,9 +95,8 @@ def test_a_worker_whose_samples_alone_fail_is_named_on_the_landing_page(
     monkeypatch.setattr("benchwatch.tools.fio.state.FioState.samples", broken_samples)
     shown = exporter(tmp_path)
     shown.render(EVERYTHING)
-    (view,) = shown.runs()
-    assert view.reason == "its samples are left out of /metrics: OverflowError; the log says more"
-    assert view.operations
+    (view,) = workers(shown)
+    assert view.reason == "cannot show its figures: OverflowError; see the log"
 
 
 class Cvm:
@@ -124,6 +128,7 @@ def test_a_cvm_that_cannot_be_shown_leaves_the_pages_of_runs(place: Place) -> No
     shown = Exporter(runs, [Cvm("bad"), Cvm("good")], [], None, lambda: NOW)  # type: ignore[list-item]
     view = shown.run("a")
     assert view and [worker.state for worker in view.workers] == ["running"]
+    assert shown.vdisks("a") == []
     assert numbers(shown.render(EVERYTHING))['benchwatch_render_errors_total{of="view"}'] == 1
 
 
@@ -152,4 +157,4 @@ def test_a_folder_of_runs_that_is_not_there_is_named_on_the_page_until_it_appear
         continue
     page = landing_page(shown, now=NOW, url="http://bench.example")
     assert "cannot be read" not in page
-    assert {view.run for view in shown.runs()} == {"a"}
+    assert {view.run for view in workers(shown)} == {"a"}

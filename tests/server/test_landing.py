@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
+from benchwatch.model.cvm import Cvm, Vdisk
+from benchwatch.model.run import Report, Worker
 from benchwatch.server.landing import ACTIVE_SHOWN, ENDED_SHOWN, landing_page
-from benchwatch.server.views import CvmView, WorkerView
-from benchwatch.tools.api import Report
 from benchwatch.tools.registry import TOOLS
 from tests.support.serving import NETWORK, NOW, FakeBoard, served
 
@@ -51,20 +51,20 @@ def check(text: str) -> Checker:
     return checker
 
 
-def worker(name: str = "db1", run: str = "nightly", **more: object) -> WorkerView:
+def worker(name: str = "db1", run: str = "nightly", **more: object) -> Worker:
     known: dict[str, object] = {
         "tool": "pgbench",
         "state": "running",
-        "throughput_unit": "TPS",
+        "unit": "TPS",
         "throughput": 12_345.6,
         "latency": 0.000789,
         "p99": 0.01234,
         "operations": 1_234_567.0,
         "start": NOW - 725,
         "last_report": NOW - 0.4,
-        "history": [Report(NOW - 300 + second, 100.0 + second, 0.001) for second in range(300)],
+        "reports": [Report(NOW - 300 + second, 100.0 + second, 0.001) for second in range(300)],
     }
-    return WorkerView(run=run, worker=name, **{**known, **more})  # type: ignore[arg-type]
+    return Worker(run=run, name=name, **{**known, **more})  # type: ignore[arg-type]
 
 
 def page(board: FakeBoard, user: str = "") -> str:
@@ -101,7 +101,7 @@ def test_a_percentile_that_is_older_than_the_mean_says_by_how_much() -> None:
 def test_what_was_not_measured_is_a_dash_and_never_zero() -> None:
     text = page(
         FakeBoard(
-            [worker(throughput=None, latency=None, p99=None, operations=None, start=None, last_report=None, history=[])]
+            [worker(throughput=None, latency=None, p99=None, operations=None, start=None, last_report=None, reports=[])]
         )
     )
     assert cells(text) == ["db1", "running", "–", "", "–", "", "–", "–", "–", "–"]
@@ -138,7 +138,7 @@ def test_runs_that_are_on_come_first_and_the_newest_of_them_on_top() -> None:
     assert [node.text() for node in tree.css("h3")] == ["new", "old"]
 
 
-def test_failed_and_stalled_runs_come_first() -> None:
+def test_active_runs_with_a_fault_come_first_and_failed_ones_end_the_list() -> None:
     views = [
         worker("a", run="new", start=NOW - 10),
         worker("a", run="silent", start=NOW - 900, state="stalled"),
@@ -150,7 +150,7 @@ def test_failed_and_stalled_runs_come_first() -> None:
     ]
     tree = LexborHTMLParser(page(FakeBoard(views)))
     assert [node.text() for node in tree.css("h3")] == ["half", "silent", "new"]
-    assert [node.text() for node in tree.css("article:last-of-type th a")] == ["broken", "done", "long ago"]
+    assert [node.text() for node in tree.css("article:last-of-type th a")] == ["done", "broken", "long ago"]
 
 
 def test_what_is_wrong_is_said_and_each_run_is_a_link_to_its_page() -> None:
@@ -169,11 +169,11 @@ def test_workers_of_one_run_stand_together_in_natural_order_with_their_sum() -> 
 
 
 def test_different_units_are_not_added_up() -> None:
-    assert "together" not in page(FakeBoard([worker(), worker("vm1", throughput_unit="IOPS")]))
+    assert "together" not in page(FakeBoard([worker(), worker("vm1", unit="IOPS")]))
     assert "together" not in page(FakeBoard([worker(), worker("vm1", tool="sysbench")]))
 
 
-def test_results_with_a_warm_up_in_them_say_so() -> None:
+def test_an_ended_run_with_a_warm_up_names_the_page_that_leaves_it_out() -> None:
     views = [
         worker(run="on", start=NOW - 10, warmup=60.0),
         worker(run="over", state="finished", end=NOW - 90, start=NOW - 100, warmup=2.1),
@@ -181,8 +181,8 @@ def test_results_with_a_warm_up_in_them_say_so() -> None:
     ]
     text = page(FakeBoard(views))
     assert cells(text, 0)[1] == "running warm-up, 50 s left"
-    assert cells(text, 1)[1] == "finished whole run, including the warm-up of 2.1 s"
-    assert cells(text, 2)[1] == "abandoned"
+    assert cells(text, 1)[1] == "finished the result on its page leaves out the warm-up of 2.1 s"
+    assert cells(text, 2)[1] == "abandoned the result on its page leaves out the warm-up of 2.1 s"
     assert cells(page(FakeBoard([worker(start=NOW - 61, warmup=60.0)])))[1] == "running"
 
 
@@ -193,13 +193,13 @@ def test_ended_runs_are_listed_by_their_end_with_their_results() -> None:
     ]
     text = page(FakeBoard(views))
     expected = ["second  db1", "failed exit code 1", "pgbench", "–", "789 µs", "12.3 ms", "1.23M", "10 s", "1m 30s ago"]
-    assert cells(text, 0) == expected
-    assert cells(text, 1)[0] == "first  db1"
-    assert cells(text, 1)[-1] == "2h 00m ago"
+    assert cells(text, 1) == expected
+    assert cells(text, 0)[0] == "first  db1"
+    assert cells(text, 0)[-1] == "2h 00m ago"
 
 
 def test_the_page_is_bounded_and_says_what_it_leaves_out() -> None:
-    running = [worker(f"db{number}", history=[]) for number in range(ACTIVE_SHOWN + 7)]
+    running = [worker(f"db{number}", reports=[]) for number in range(ACTIVE_SHOWN + 7)]
     ended = [worker(run=f"run{number}", state="finished", end=NOW - number) for number in range(ENDED_SHOWN + 3)]
     text = page(FakeBoard([*running, *ended]))
     assert len(LexborHTMLParser(text).css("tbody tr")) == ACTIVE_SHOWN + ENDED_SHOWN
@@ -209,15 +209,15 @@ def test_the_page_is_bounded_and_says_what_it_leaves_out() -> None:
 
 def test_only_reports_of_the_last_minutes_are_drawn() -> None:
     history = [Report(NOW - 301, 9999.0, 9.0), Report(NOW - 2, 10.0, 0.002), Report(NOW - 1, 20.0, 0.001)]
-    assert cells(page(FakeBoard([worker(history=history)])))[3:6:2] == ["peak 20.0", "peak 2.00 ms"]
+    assert cells(page(FakeBoard([worker(reports=history)])))[3:6:2] == ["peak 20.0", "peak 2.00 ms"]
 
 
 def test_cvms_are_shown_with_age_and_error() -> None:
     board = FakeBoard(
         targets=[
-            CvmView("a", "http://10.0.0.1:2009", True, 3.2, "", 12),
-            CvmView("b", "javascript:alert(1)", False, 312.0, "connection refused", 0),
-            CvmView("c", "http://10.0.0.3:2009"),
+            Cvm("a", "http://10.0.0.1:2009", True, NOW - 3.2, "", (Vdisk("a", "1"),) * 12),
+            Cvm("b", "javascript:alert(1)", False, NOW - 312.0, "connection refused"),
+            Cvm("c", "http://10.0.0.3:2009"),
         ]
     )
     text = page(board)
@@ -264,11 +264,11 @@ def test_catching_up_and_not_being_ready_are_said() -> None:
 
 def test_hostile_text_is_escaped_everywhere() -> None:
     views = [
-        worker(HOSTILE, HOSTILE, tool=HOSTILE, state=state, reason=HOSTILE, throughput_unit=HOSTILE, end=NOW)
+        worker(HOSTILE, HOSTILE, tool=HOSTILE, state=state, reason=HOSTILE, unit=HOSTILE, end=NOW)
         for state in ("running", "failed", HOSTILE)
     ]
-    ended = [worker(HOSTILE, "done", tool=HOSTILE, state="failed", reason=HOSTILE, throughput_unit=HOSTILE, end=NOW)]
-    cvms = [CvmView(HOSTILE, HOSTILE, False, 1.0, HOSTILE), CvmView("b", "http://" + HOSTILE)]
+    ended = [worker(HOSTILE, "done", tool=HOSTILE, state="failed", reason=HOSTILE, unit=HOSTILE, end=NOW)]
+    cvms = [Cvm(HOSTILE, HOSTILE, False, NOW - 1.0, HOSTILE), Cvm("b", "http://" + HOSTILE)]
     board = FakeBoard([*views, *ended], cvms, False, catching_up=HOSTILE, push_folder=Path(HOSTILE))
     text = landing_page(board, now=NOW, url="http://" + HOSTILE, user=HOSTILE)
     checked = check(text)
@@ -283,13 +283,13 @@ def test_hostile_text_is_escaped_everywhere() -> None:
 @given(
     st.lists(
         st.builds(
-            WorkerView,
+            Worker,
             run=st.text(),
-            worker=st.text(),
+            name=st.text(),
             tool=st.text(),
             state=st.sampled_from(["running", "stalled", "finished", "failed", "interrupted", "abandoned"]),
             reason=st.text(),
-            throughput_unit=st.text(),
+            unit=st.text(),
             throughput=st.none() | st.floats(),
             latency=st.none() | st.floats(),
             p99=st.none() | st.floats(),
@@ -297,14 +297,14 @@ def test_hostile_text_is_escaped_everywhere() -> None:
             start=st.none() | st.floats(-1e12, 1e12),
             end=st.none() | st.floats(-1e12, 1e12),
             last_report=st.none() | st.floats(-1e12, 1e12),
-            history=st.lists(
+            reports=st.lists(
                 st.builds(Report, st.floats(NOW - 400, NOW + 100), st.floats(), st.none() | st.floats()), max_size=9
             ),
         ),
         max_size=4,
     )
 )
-def test_whatever_is_shown_the_page_is_well_formed(views: list[WorkerView]) -> None:
+def test_whatever_is_shown_the_page_is_well_formed(views: list[Worker]) -> None:
     check(page(FakeBoard(views)))
 
 

@@ -12,7 +12,6 @@ import pytest
 import requests
 
 from benchwatch.runs import append
-from benchwatch.server.ingest import Pushes
 from benchwatch.settings import record as runfile
 from benchwatch.settings.settings import PushSettings
 from tests.support.serving import FakeBoard, Served, served
@@ -23,8 +22,8 @@ from .test_ingest import answer_on, arrives, chunked, content
 _CODE = 'benchwatch_push_requests_total{{code="{}"}}'
 
 
-def bounded(**settings: int) -> Pushes:
-    return Pushes(settings=msgspec.convert({"keep_free_bytes": 0} | settings, PushSettings))
+def bounded(**settings: int) -> PushSettings:
+    return msgspec.convert({"keep_free_bytes": 0} | settings, PushSettings)
 
 
 def put(server: Served, where: str, data: bytes = b"0123456789", **headers: str) -> tuple[int, str]:
@@ -34,7 +33,7 @@ def put(server: Served, where: str, data: bytes = b"0123456789", **headers: str)
 
 
 def test_a_run_takes_what_it_may_have_and_keeps_it(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path), pushes=bounded(max_run_bytes=25)) as server:
+    with served(FakeBoard(push_folder=tmp_path), push_settings=bounded(max_run_bytes=25)) as server:
         assert put(server, "r/a")[0] == put(server, "r/b")[0] == 200
         assert (
             put(server, "r/a")
@@ -55,7 +54,7 @@ def test_a_run_takes_what_it_may_have_and_keeps_it(tmp_path: Path) -> None:
 
 
 def test_a_piece_that_is_stored_already_needs_no_room(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path), pushes=bounded(max_run_bytes=15)) as server:
+    with served(FakeBoard(push_folder=tmp_path), push_settings=bounded(max_run_bytes=15)) as server:
         assert put(server, "r/b?stream=out&offset=0")[0] == 200
         assert put(server, "r/b?stream=out&offset=0") == (200, "10 bytes are stored")
         assert put(server, "r/b?stream=out&offset=0", b"012345678901234") == (200, "15 bytes are stored")
@@ -70,13 +69,13 @@ def test_a_push_that_repeats_what_is_stored_needs_no_room(tmp_path: Path) -> Non
     second = append.PushFile(tmp_path / "r/w.push", room, first.span)
     second.append(b"01234")
     second.append(b"56789")
-    with pytest.raises(append.Refused):
+    with pytest.raises(append.NotStored):
         second.append(b"x")
     assert content(tmp_path / "r/w.push") == b"0123456789"
 
 
 def test_a_push_that_fills_a_run_up_is_told_so_while_it_goes_on(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path), pushes=bounded(max_run_bytes=8)) as server:
+    with served(FakeBoard(push_folder=tmp_path), push_settings=bounded(max_run_bytes=8)) as server:
         with chunked(server, "/ingest/r/w", b"first\n") as push:
             arrives(tmp_path / "r/w.push", b"first\n")
             push.sendall(b"7\r\nsecond\n\r\n")
@@ -87,7 +86,7 @@ def test_a_push_that_fills_a_run_up_is_told_so_while_it_goes_on(tmp_path: Path) 
 
 
 def test_a_run_has_so_many_files_at_most(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path), pushes=bounded(max_run_files=2)) as server:
+    with served(FakeBoard(push_folder=tmp_path), push_settings=bounded(max_run_files=2)) as server:
         assert [put(server, f"r/w{number}")[0] for number in range(2)] == [200, 200]
         assert put(server, "r/w2") == (507, "run r has 2 files, which is the limit (push.max_run_files)")
         assert put(server, "r/w0")[0] == 200
@@ -103,14 +102,14 @@ def test_a_run_has_so_many_files_at_most(tmp_path: Path) -> None:
 def test_the_folder_takes_what_it_may_have(tmp_path: Path, settings: dict[str, int], sentence: str) -> None:
     (tmp_path / "before").mkdir()
     (tmp_path / "before/w.out").write_bytes(b"0123456789")
-    with served(FakeBoard(push_folder=tmp_path), pushes=bounded(**settings)) as server:
+    with served(FakeBoard(push_folder=tmp_path), push_settings=bounded(**settings)) as server:
         assert put(server, "r/a")[0] == 200
         assert put(server, "s/a") == (507, sentence)
     assert not (tmp_path / "s").exists()
 
 
 def test_some_of_the_file_system_stays_free(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path / "not/yet"), pushes=bounded(keep_free_bytes=1 << 60)) as server:
+    with served(FakeBoard(push_folder=tmp_path / "not/yet"), push_settings=bounded(keep_free_bytes=1 << 60)) as server:
         status, sentence = put(server, "r/w")
     assert status == 507
     assert sentence.startswith("the pushes' file system has ")
@@ -161,7 +160,7 @@ def test_the_push_that_is_silent_for_longest_makes_room_and_can_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("benchwatch.server.ingest._PATIENCE", 0.0)
-    with served(FakeBoard(push_folder=tmp_path), pushes=Pushes(limit=2)) as server, ExitStack() as stack:
+    with served(FakeBoard(push_folder=tmp_path), push_limit=2) as server, ExitStack() as stack:
         first = stack.enter_context(chunked(server, "/ingest/r/a", b"one\n"))
         arrives(tmp_path / "r/a.push", b"one\n")
         second = stack.enter_context(chunked(server, "/ingest/r/b", b"one\n"))
@@ -187,7 +186,7 @@ def test_an_address_with_less_than_its_share_gets_a_place_of_the_one_with_most(t
         push.sendall(b"1\r\n\n\r\n")
         return stack.enter_context(push)
 
-    with served(FakeBoard(push_folder=tmp_path), pushes=Pushes(limit=4)) as server, ExitStack() as stack:
+    with served(FakeBoard(push_folder=tmp_path), push_limit=4) as server, ExitStack() as stack:
         greedy = []
         for number in range(4):
             greedy.append(begin("127.0.0.1", f"r/w{number}"))

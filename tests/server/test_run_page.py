@@ -81,10 +81,10 @@ def test_the_page_has_the_figures_of_show_and_the_plots_of_the_report(
         tree = server.tree("a")
     (head, names, values, *lines) = shown
     section = "#course section:first-of-type"
-    assert texts(tree, f"{section} p") == head
+    assert texts(tree, f"{section} > p") == head
     assert texts(tree, f"{section} thead th") == names
-    assert texts(tree, f"{section} td")[1:] == values
-    assert texts(tree, f"{section} li") == [line for (line,) in lines]
+    assert texts(tree, f"{section} td") == values
+    assert texts(tree, f"{section} .result p") == [line for (line,) in lines]
     drawings = [node.attributes["aria-label"] for node in tree.css("#course svg[role=img]")]
     assert drawings == [drawing["aria-label"] for drawing in report.drawings()]
     paths = [node.attributes["d"] for node in tree.css("#course figure path.l")]
@@ -93,6 +93,38 @@ def test_the_page_has_the_figures_of_show_and_the_plots_of_the_report(
     for row in tree.css("#course section:nth-last-of-type(-n+3) tbody tr"):
         name, *cells = [node.text(strip=True) for node in row.css("th, td")]
         assert cells[0] == rows[name][0]
+
+
+def test_the_result_of_a_run_that_has_stalled_is_that_of_show(
+    place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("time.time", lambda: NOW + 30)
+    place("a/db1.err", PGBENCH / "stderr")
+    folder = place("a/db1.30137", PGBENCH / "db1.30137").parents[1]
+    with site(folder, now=NOW + 30) as server:
+        tree = server.tree("a")
+    assert texts(tree, "#now .state") == ["stalled"]
+    assert main(["show", str(folder / "a")]) == 0
+    _, names, values, *_ = (re.split(r"\s{2,}", line.strip()) for line in capsys.readouterr().out.splitlines())
+    section = "#course section:first-of-type"
+    assert texts(tree, f"{section} thead th") == names
+    assert texts(tree, f"{section} td") == values
+    assert "stalls: now" in texts(tree, f"{section} .result p")
+
+
+def test_the_time_between_workers_that_followed_each_other_is_no_stall(place: Place) -> None:
+    for worker, begin in (("db1", 0), ("db2", 142)):
+        lines = "".join(
+            f"progress: {int(NOW) - 300 + begin + n}.000 s, 100.0 tps, lat 2.000 ms stddev 0.100\n"
+            for n in range(1, 61)
+        )
+        folder = place(f"a/{worker}.err", lines.encode(), NOW - 240 + begin).parents[1]
+        place(f"a/{worker}.yaml", f"{{end: {NOW - 240 + begin}, exit_code: 0}}".encode())
+    with site(folder) as server:
+        tree = server.tree("a")
+    heads = [text for text in texts(tree, "#course section > p") if text.startswith("a/")]
+    assert heads == [f"a/{worker}: pgbench, finished, 1m 00s" for worker in ("db1", "db2")]
+    assert not [text for text in texts(tree, "figcaption") if "Marked" in text]
 
 
 def test_all_is_there_without_a_script_and_nothing_comes_from_elsewhere(pgbench: Path) -> None:

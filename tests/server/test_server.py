@@ -8,7 +8,7 @@ from aiohttp import web
 from benchwatch.server.app import make_app
 from benchwatch.server.ingest import Pushes
 from benchwatch.server.listen import listen_address, serve
-from benchwatch.server.process import Scrapes
+from benchwatch.server.own_metrics import OwnMetrics
 from benchwatch.values.errors import ConfigError
 from tests.support.serving import FakeBoard
 
@@ -38,7 +38,8 @@ def test_anything_else_is_refused(text: str) -> None:
 
 
 def app() -> web.Application:
-    return make_app(FakeBoard(), Pushes(), Scrapes(), clock=lambda: 0.0)
+    own = OwnMetrics()
+    return make_app(FakeBoard(), Pushes(own), own, clock=lambda: 0.0)
 
 
 def test_several_addresses_are_served_at_once() -> None:

@@ -1,7 +1,6 @@
 import asyncio
 import base64
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -221,19 +220,3 @@ def test_a_changed_password_holds_without_a_restart(tmp_path: Path) -> None:
             write(password)
             codes = [requests.get(server.url, auth=("anna", one)).status_code for one in ("old", "newer", "newest one")]
             assert codes == [200 if one == password else 401 for one in ("old", "newer", "newest one")]
-
-
-def test_requests_beyond_the_rate_limit_are_refused() -> None:
-    with served(FakeBoard(), config=WebConfig(interval=3600.0, burst=2)) as server:
-        answers = [requests.get(f"{server.url}/-/healthy") for _ in range(3)]
-        assert server.metric('benchwatch_requests_refused_total{reason="rate_limit"}') == 1
-    assert [answer.status_code for answer in answers] == [200, 200, 429]
-    assert answers[2].text == "more requests than rate_limit allows\n"
-    assert answers[2].headers["Retry-After"] == "3600"
-
-
-def test_requests_may_come_at_the_rate_of_the_limit() -> None:
-    with served(FakeBoard(), config=WebConfig(interval=0.01, burst=1)) as server:
-        for _ in range(3):
-            time.sleep(0.02)
-            assert requests.get(f"{server.url}/-/healthy").status_code == 200

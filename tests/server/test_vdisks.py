@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.metrics.samples import Sample
+from benchwatch.model.cvm import Vdisk
 from benchwatch.nutanix import families
 from benchwatch.server.vdisks import VdiskHistory, Vdisks
-from benchwatch.server.views import VdiskView
 from tests.support.places import NOW
 
 
@@ -71,6 +71,7 @@ def test_a_vdisk_that_does_nothing_for_a_while_has_a_zero_there_and_no_gap() -> 
 
 def test_vdisks_of_the_same_role_have_curves_and_names_of_their_own() -> None:
     history = VdiskHistory()
-    history.note([VdiskView("cvm1", vdisk, "pg1", "data", "read", NOW, 100.0, 0.001) for vdisk in ("40", "41")])
+    figures = {"read": 100.0}, {"read": 0.001}
+    history.note([Vdisk("cvm1", vdisk, "pg1", "", "data", NOW, *figures) for vdisk in ("40", "41")])
     operations, _ = history.plots(NOW - 60, 60.0)
     assert [key.name for key in operations.keys] == ["data 40 read", "data 41 read"]

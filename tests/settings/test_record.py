@@ -11,10 +11,10 @@ from benchwatch.machine.mounts import Storage
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.runs.append import put_record
 from benchwatch.runs.files import listing
-from benchwatch.runs.room import Refused, Room
-from benchwatch.runs.run import Run
+from benchwatch.runs.observed_run import ObservedRun
+from benchwatch.runs.observer import Observer
+from benchwatch.runs.room import NotStored, Room
 from benchwatch.runs.unusable import Faults
-from benchwatch.runs.worker import Worker
 from benchwatch.settings.record import Record, load_runfile, read_record
 from benchwatch.settings.settings import NOT_KNOWN, Here, PushSettings, RunsSettings
 from benchwatch.values.errors import ConfigError
@@ -28,9 +28,9 @@ class Watched:
     def __init__(self, folder: Path, here: Here = NOT_KNOWN) -> None:
         self.folder = folder
         self.faults = Faults()
-        self.run = Run("a", folder, RunsSettings(), Buckets(), self.faults, here)
+        self.run = ObservedRun("a", folder, RunsSettings(), Buckets(), self.faults, here)
 
-    def look(self) -> dict[str, Worker]:
+    def look(self) -> dict[str, Observer]:
         self.run.look(listing(self.folder).files, NOW)
         while self.run.read(1_000_000, NOW):
             pass
@@ -44,7 +44,7 @@ def watched(tmp_path: Path, place: Place) -> Watched:
     return Watched(tmp_path / "runs/a")
 
 
-def samples(worker: Worker) -> list[tuple[str, tuple[str, ...], float]]:
+def samples(worker: Observer) -> list[tuple[str, tuple[str, ...], float]]:
     return [(sample.family.name, sample.labels, sample.value) for sample in worker.samples()]
 
 
@@ -69,7 +69,7 @@ def test_a_workers_record_goes_before_the_runs_key_by_key(watched: Watched) -> N
     assert (two.disks, two.latency_objective, two.repeat_of, two.end) == ({"sdb": "log"}, 0.002, "", None)
 
 
-def places(worker: Worker) -> set[tuple[str, ...]]:
+def places(worker: Observer) -> set[tuple[str, ...]]:
     names = ("benchwatch_run_host_info", "benchwatch_run_vm_info", "benchwatch_run_disk_info")
     return {(name[15:-5], *labels) for name, labels, value in samples(worker) if name in names and value == 1}
 
@@ -236,9 +236,9 @@ def test_a_changed_run_yaml_reaches_workers_with_records_of_their_own(watched: W
     "text", ["labels: {day: !!timestamp x}\n", "start: .nan\n", "a: [\n", "parameters: {x: !!int ''}\n"]
 )
 def test_a_pushed_record_that_cannot_be_used_is_refused_and_leaves_nothing(tmp_path: Path, text: str) -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(NotStored) as caught:
         put_record(tmp_path / "a/db1.yaml", text.encode(), Room(PushSettings(keep_free_bytes=0)))
-    assert caught.value.status == 400
+    assert caught.value.reason == "invalid"
     assert str(caught.value).startswith("a/db1.yaml:1: ")
     assert list((tmp_path / "a").iterdir()) == []
 

@@ -1,4 +1,4 @@
-"""The published experiments (scripts/experiments), as tests start them."""
+"""The published experiments (tests/experiments), as tests start them."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.waiting import eventually
 
-EXPERIMENTS = Path(__file__).parents[2] / "scripts" / "experiments"
+EXPERIMENTS = Path(__file__).parents[2] / "tests" / "experiments"
 
 ANY_LENGTH = {**os.environ, "EXPERIMENTS_OF_ANY_LENGTH": "1"}
 

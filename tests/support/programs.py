@@ -15,7 +15,6 @@ GROUPS = (
     "runs",
     "worker_baselines",
     "workers",
-    "disk_baselines",
     "disks",
     "vdisk_baselines",
     "vdisks",

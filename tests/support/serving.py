@@ -10,14 +10,16 @@ from pathlib import Path
 
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.metrics.samples import PARTS, Part, Source
+from benchwatch.model.cvm import Cvm, Vdisk
+from benchwatch.model.run import Run, Worker
 from benchwatch.server.app import make_app
-from benchwatch.server.connections import Doors
+from benchwatch.server.board import RunPlace
 from benchwatch.server.ingest import Pushes
 from benchwatch.server.listen import serve
 from benchwatch.server.looks import Looks
-from benchwatch.server.process import Scrapes
-from benchwatch.server.views import CvmView, RunView, WorkerView
+from benchwatch.server.own_metrics import OwnMetrics
 from benchwatch.server.webconfig import OPEN, Renewable
+from benchwatch.settings.settings import PushSettings
 from tests.support.places import NOW
 from tests.support.waiting import PATIENCE
 
@@ -26,13 +28,13 @@ from tests.support.waiting import PATIENCE
 class FakeBoard:
     """A board that shows what it was given."""
 
-    workers: Sequence[WorkerView] = ()
-    targets: Sequence[CvmView] = ()
+    workers: Sequence[Worker] = ()
+    targets: Sequence[Cvm] = ()
     ready: bool = True
     catching_up: str = ""
     lost: Mapping[Path, str] = field(default_factory=dict)
     faults: Sequence[str] = ()
-    pages: Mapping[str, RunView] = field(default_factory=dict)
+    pages: Mapping[str, Run] = field(default_factory=dict)
     push_folder: Path | None = None
     sources: Sequence[Source] = ()
     rendered: Callable[[frozenset[Part]], str] | None = None
@@ -43,17 +45,24 @@ class FakeBoard:
             return self.rendered(parts)
         return self.exposition.render(self.sources, [part for part in PARTS if part in parts])
 
-    def runs(self) -> Sequence[WorkerView]:
-        return self.workers
+    def runs(self) -> Sequence[Run]:
+        names = dict.fromkeys(worker.run for worker in self.workers)
+        return [Run(name, tuple(one for one in self.workers if one.run == name)) for name in names]
 
-    def run(self, name: str) -> RunView | None:
-        return self.pages.get(name)
+    def run(self, name: str) -> Run | None:
+        return self.pages.get(name) or next((run for run in self.runs() if run.name == name), None)
+
+    def places(self, name: str) -> Sequence[RunPlace]:
+        return ()
+
+    def vdisks(self, name: str) -> Sequence[Vdisk]:
+        return ()
 
     @property
     def run_names(self) -> Sequence[str]:
         return list(self.pages)
 
-    def cvms(self) -> Sequence[CvmView]:
+    def cvms(self) -> Sequence[Cvm]:
         return self.targets
 
 
@@ -63,8 +72,7 @@ class Served:
 
     board: FakeBoard
     pushes: Pushes
-    scrapes: Scrapes
-    doors: Doors
+    own: OwnMetrics
     port: int
     call: Callable[[Callable[[], object]], object]
     """Calls something on the event loop."""
@@ -76,7 +84,7 @@ class Served:
 
     def metric(self, sample: str) -> float | None:
         """The value of one sample, by its text before the number; None if there is no such sample."""
-        text = str(self.call(lambda: Exposition().render([self.pushes, self.scrapes, self.doors])))
+        text = str(self.call(self.own.render))
         found = [line.rpartition(" ")[2] for line in text.splitlines() if line.rpartition(" ")[0] == sample]
         assert len(found) <= 1, text
         return float(found[0]) if found else None
@@ -91,34 +99,33 @@ def served(
     board: FakeBoard | None = None,
     *,
     config: Renewable = OPEN,
-    pushes: Pushes | None = None,
+    push_settings: PushSettings | None = None,
+    push_limit: int = 256,
     clock: Callable[[], float] = lambda: NOW,
     port: int = 0,
-    doors: Doors | None = None,
     hosts: Sequence[str] = (),
     only_hosts: bool = False,
     address: str = "127.0.0.1",
+    external_url: str = "",
     looks: Looks | None = None,
 ) -> Iterator[Served]:
     board = board or FakeBoard()
-    pushes = pushes or Pushes()
-    scrapes = Scrapes()
-    doors = doors or Doors()
+    own = OwnMetrics()
+    pushes = Pushes(own, limit=push_limit, settings=push_settings)
     started: Future[tuple[int, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
 
     async def run() -> None:
         stop = asyncio.Event()
         try:
             app = make_app(
-                *(board, pushes, scrapes),
+                *(board, pushes, own),
                 clock=clock,
                 config=config,
-                doors=doors,
                 hosts=hosts,
                 only_hosts=only_hosts,
                 looks=looks,
             )
-            runner = await serve(app, [f"{address}:{port}"], config)
+            runner = await serve(app, [f"{address}:{port}"], config, external_url)
         except Exception as error:
             started.set_exception(error)
             return
@@ -137,7 +144,7 @@ def served(
         return asyncio.run_coroutine_threadsafe(call(function), loop).result(PATIENCE)
 
     try:
-        yield Served(board, pushes, scrapes, doors, bound, on_loop, address)
+        yield Served(board, pushes, own, bound, on_loop, address)
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join(PATIENCE)

@@ -231,6 +231,14 @@ def test_demo_sees_every_source_in_prometheus_and_ends_by_itself(seen: Seen) -> 
     seen.running.leaves_none()
 
 
+def test_demo_ends_with_what_to_do_with_what_it_recorded(seen: Seen) -> None:
+    (command,) = re.findall(
+        r"^Its runs stay in \S+\. Next: (.*), then show, compare or report", seen.running.output, re.M
+    )
+    listed = subprocess.run(command, shell=True, cwd=Path.cwd(), capture_output=True, text=True, check=True).stdout
+    assert {"pgbench", "fio", "sysbench", "iperf3"} <= set(re.findall(r"[a-z]+3?", listed))
+
+
 def test_demo_writes_no_file_outside_its_folder(seen: Seen) -> None:
     assert seen.processes > 10
     assert seen.outside == set()

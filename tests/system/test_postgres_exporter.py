@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -119,3 +120,25 @@ def test_a_session_that_waits_for_a_lock_is_counted_under_what_it_waits_for(
         waiting['pg_waiting_processes{backend_type="client backend",wait_event="relation",wait_event_type="Lock"}'] == 1
     )
     eventually(lambda: page().get("pg_locks_longest_wait_seconds", 0) > 0, "how long it waits")
+
+
+def test_the_time_of_sessions_is_counted_not_sampled(
+    server: Database, page: Callable[[], Page], tmp_path: Path
+) -> None:
+    """A second in a statement, and two in a transaction between statements, as the session itself measures them."""
+
+    def counted() -> tuple[float, float]:
+        names = ("active", "idle_in_transaction")
+        active, idle = (page()[f"pg_sessions_time_{name}_seconds_total"] for name in names)
+        return active, idle
+
+    active, idle = counted()
+    begun = time.monotonic()
+    statements = "BEGIN;\nSELECT pg_sleep(1);\n\\! sleep 2\nCOMMIT;\n"
+    command = [*psql(server, "")[:-2], "-f", "-"]
+    subprocess.run(command, input=statements, env=environment(tmp_path), text=True, check=True, capture_output=True)
+    lasted = time.monotonic() - begun
+    eventually(lambda: counted()[1] >= idle + 2, "the session's time, which it adds when it ends")
+    found = counted()
+    assert 2 <= found[1] - idle <= lasted
+    assert found[0] - active >= 1

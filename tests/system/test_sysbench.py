@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.tools.sysbench.metrics import LATENCY_WINDOW
+from benchwatch.tools.sysbench import FAMILIES
 from demo_processes import Process, Processes
 from tests.support.launching import PATIENT
 from tests.support.places import ROOT_IS_A_MOUNT
@@ -21,6 +21,7 @@ from tests.support.waiting import PATIENCE, eventually
 
 pytestmark = pytest.mark.skipif(not shutil.which("sysbench"), reason="sysbench is not installed")
 DB1 = '{worker="db1"}'
+LATENCY_WINDOW = FAMILIES.get("live", "latency")
 TEST = "oltp_read_write"
 
 

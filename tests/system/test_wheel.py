@@ -64,7 +64,7 @@ def needed(name: str) -> set[str]:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from a copy, as building leaves folders beside the source."""
     source, built = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    for name in ("pyproject.toml", "README.md"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
         shutil.copyfile(ROOT / name, source / name)
     leftovers = shutil.ignore_patterns("*.egg-info", "__pycache__")
     shutil.copytree(ROOT / "exporter/benchwatch", source / "exporter/benchwatch", ignore=leftovers)

@@ -19,6 +19,7 @@ from benchwatch.launch.worker_record import RunRecord
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.limits import DEFAULT
 from benchwatch.metrics.samples import PARTS, Sample
+from benchwatch.model.run import Loss
 from benchwatch.runs.files import read_head
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
@@ -26,12 +27,12 @@ from benchwatch.server.landing import landing_page
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.api import Begin, Misread, State, Tool
 from benchwatch.tools.registry import TOOLS
-from benchwatch.watch.metrics_page import SampleReader, live, read_page, slow
 from metrics_reference import markdown
 from tests.support.grafana import DASHBOARDS, load, targets
 from tests.support.places import NOW, RECORDINGS
 from tests.support.programs import output as said_by
 from tests.support.programs import program
+from tests.support.shown import shown_workers
 
 from .toy import TOY, output
 
@@ -220,15 +221,13 @@ def test_metrics_shows_a_tool_of_the_table(runs: Path, capsys: pytest.CaptureFix
 
 def test_watch_shows_it(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (runs / "one" / "w.log").write_bytes(output(start=int(NOW) - 60, ended=False))
-    assert main(["metrics", str(runs)]) == 0
-    page = read_page(SampleReader(live() | slow()).read(capsys.readouterr().out))
-    one, two = sorted(page.workers, key=lambda worker: worker.run)
+    one, two = sorted(shown_workers(runs), key=lambda worker: worker.run)
     assert [(part.op, part.rate, part.quantiles) for part in two.result] == [
         ("left", 151, {"0.95": 0.001656}),
         ("right", 75, {"0.95": 0.001656}),
     ]
-    assert two.lost == {"failed": (3, 13583)}
-    assert one.roles is two.roles is TOY.roles[0]
+    assert two.lost == {"failed": Loss(3, 13583, True)}
+    assert one.unit == two.unit == TOY.roles[0].unit.name
 
 
 def test_the_page_of_the_exporter_shows_it_and_how_to_have_it_watched(runs: Path) -> None:
@@ -297,7 +296,7 @@ def test_the_status_line_of_the_launcher_shows_it(toy: None, tmp_path: Path, mon
     assert shown.figures == ["150 laps/s"]
     assert shown.line(60, before="one", after="0:57 left").startswith("one  ")
     with record.file("out").open("ab") as file:
-        file.write(f"{int(NOW)} left laps 48 p95 0.002\n".encode())
+        file.write(f"{int(NOW)} left laps 48 p95 0.002000\n{int(NOW)} right laps 50 p95 0.002000\n".encode())
     assert live.look().figures == ["98.0 laps/s"]
 
 

@@ -54,13 +54,19 @@ class Exporter:
         (folder / "benchwatch.yaml").write_text(f"runs: {{path: runs}}\n{settings}")
         self.address = ("127.0.0.1", free_port())
         self.url = "http://{}:{}".format(*self.address)
-        command = [sys.executable, "-m", "benchwatch", "serve", "--config.file", str(folder / "benchwatch.yaml")]
-        limits = (descriptors, descriptors)
-        with (folder / "exporter.log").open("ab") as log:
+        self._folder = folder
+        self._descriptors = descriptors
+        self.start()
+
+    def start(self, *options: str) -> None:
+        """Start it, with further options."""
+        command = [sys.executable, "-m", "benchwatch", "serve", "--config.file", str(self._folder / "benchwatch.yaml")]
+        limits = (self._descriptors, self._descriptors)
+        with (self._folder / "exporter.log").open("ab") as log:
             self.process = subprocess.Popen(
-                [*command, "--web.listen-address", self.url.removeprefix("http://")],
+                [*command, "--web.listen-address", self.url.removeprefix("http://"), *options],
                 stderr=log,
-                preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limits)) if descriptors else None,
+                preexec_fn=(lambda: resource.setrlimit(resource.RLIMIT_NOFILE, limits)) if self._descriptors else None,
             )
 
     def page(self) -> str:
@@ -242,11 +248,101 @@ def ten_thousand(folder: Path) -> Outcome:
         return Outcome(seen, abs(16155 - shown()))
 
 
+def suffix_without_number(folder: Path) -> Outcome:
+    """A log beside its rotated part, in a file whose suffix is no process; and a pushed pair of that kind."""
+    with exporting(folder) as exporter:
+        log = LOG.read_bytes()
+        for name, data in (("r/x.log.1", log), ("r/x.log", log), ("other/w.out", REPORT.read_bytes())):
+            (exporter.runs / name).parent.mkdir(exist_ok=True)
+            (exporter.runs / name).write_bytes(data)
+        for place in ("p/x?stream=out", "p/x.out?stream=1"):
+            url = f"{exporter.url}/ingest/{place}&offset=0"
+            requests.put(url, data=log, timeout=120).raise_for_status()
+        sizes = {"r": 2 * len(log), "p": 2 * len(log), "other": REPORT.stat().st_size}
+
+        def lost() -> int:
+            read = {run: exporter.value("benchwatch_stream_bytes_total", run) for run in sizes}
+            return sum(abs(sizes[run] - read[run]) for run in sizes)
+
+        wait(lambda: lost() == 0)
+        listed = subprocess.run(
+            [sys.executable, "-m", "benchwatch", "list", str(exporter.runs)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        runs = {line.split()[0] for line in listed.stdout.splitlines()[1:]}
+        return Outcome("all three runs, also in `list`", lost() + len({"r", "p", "other"} - runs))
+
+
+def beside_one_written_anew(folder: Path) -> Outcome:
+    """A file is written anew in place; the other file of its worker did not change. Then it is cut off and removed."""
+    with exporting(folder) as exporter:
+        run = exporter.runs / "r"
+        run.mkdir()
+        text = (RECORDINGS / "pgbench/tpcb-15.18.err").read_bytes()
+        (run / "w.err").write_bytes(text)
+        lost = 0
+
+        def shown() -> int:
+            return exporter.value("pgbench_result_transactions", "r")
+
+        for seed in (b"16154", b"16155", b"16156"):
+            (run / "w.out").write_bytes(REPORT.read_bytes().replace(b"16154", seed))
+            wait(lambda seed=seed: shown() == int(seed))  # type: ignore[misc]
+            read = exporter.value("benchwatch_stream_bytes_total", "r")
+            lost += abs(shown() - int(seed)) + abs(read - len(text) - REPORT.stat().st_size)
+            time.sleep(2.1)  # until another change would show in the files' times
+        os.truncate(run / "w.out", 100)
+        (run / "w.out").unlink()
+        wait(lambda: exporter.value("benchwatch_stream_bytes_total", "r") == len(text))
+        lost += abs(exporter.value("benchwatch_stream_bytes_total", "r") - len(text))
+        return Outcome("both files each time; then the one that is left", lost)
+
+
+def hole_of_a_terabyte(folder: Path) -> Outcome:
+    """A file begins with a hole of a terabyte."""
+    with exporting(folder) as exporter:
+        (exporter.runs / "r").mkdir()
+        text = (RECORDINGS / "pgbench/tpcb-15.18.err").read_bytes()
+        with (exporter.runs / "r/w.err").open("wb") as file:
+            file.truncate(1 << 40)
+            file.seek(0, os.SEEK_END)
+            file.write(text)
+        size = (1 << 40) + len(text)
+        wait(lambda: exporter.value("benchwatch_stream_bytes_total", "r") == size)
+        lost = size - exporter.value("benchwatch_stream_bytes_total", "r")
+        return Outcome(f"the {len(text)} bytes after it", abs(lost))
+
+
+def told_to_end(folder: Path) -> Outcome:
+    """SIGTERM while the page of a run of 500,000 reports is drawn and the Prometheus behind it does not answer."""
+    with socket.create_server(("127.0.0.1", 0)) as silent, exporting(folder) as exporter:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        exporter.process.kill()
+        exporter.process.wait()
+        (exporter.runs / "r").mkdir()
+        line = "progress: %d.0 s, 10.0 tps, lat 1.000 ms stddev 0.100\n"
+        (exporter.runs / "r/w.err").write_text("".join(line % second for second in range(1, 500_001)))
+        exporter.start("--prometheus.url", url)
+        wait(lambda: exporter.value("benchwatch_stream_records_total", "r") == 500_000)
+        requests.get(f"{exporter.url}/runs/r", timeout=120)
+        began = time.monotonic()
+        exporter.process.terminate()
+        code = exporter.process.wait(120)
+        took = time.monotonic() - began
+        return Outcome(f"exit code {code} after {took:.0f} s", int(code != 0 or took >= 10))
+
+
 FAULTS = (
     Fault("fio writes over its file", overwritten),
     Fault("rotated output and a growing log", rotated),
     Fault("flood of half-open connections", flooded),
     Fault("64 descriptors, 120 active runs", short_of_descriptors),
     Fault("full disk under a push", full_disk),
+    Fault("a suffix that is no process", suffix_without_number),
+    Fault("a file beside one written anew", beside_one_written_anew),
+    Fault("a hole of a terabyte", hole_of_a_terabyte),
+    Fault("told to end while it draws", told_to_end, fast=False),
     Fault("10,000 folders", ten_thousand, fast=False),
 )

@@ -1,4 +1,4 @@
-"""Nothing is lost, whatever happens to files, connections, disks; the slow faults are in scripts/torture."""
+"""Nothing is lost, whatever happens to files, connections, disks; `python -m tests.torture` adds the slow faults."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""scripts/fuzz: some of its inputs, and that it finds what it looks for."""
+"""The fuzzer: some of its inputs, and that it finds what it looks for."""
 
 import math
 import random
@@ -10,7 +10,7 @@ import pytest
 from benchwatch.metrics.samples import Family, HistogramValue, Sample
 from benchwatch.tools.pgbench import PGBENCH
 from benchwatch.tools.pgbench.text import TextParser
-from fuzz import Failed, Seed, _check, corpus, judge, mutated
+from tests.torture.fuzz import Failed, Seed, _check, corpus, judge, mutated
 
 GAUGE, HISTOGRAM = Family("a", "gauge", "A."), Family("b", "histogram", "B.")
 

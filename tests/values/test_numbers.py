@@ -148,3 +148,18 @@ def test_rates_are_written_in_full_where_there_is_room(value: float, text: str) 
 )
 def test_zeros_at_the_end_are_left_out_on_axes(text: str, short: str) -> None:
     assert figures.trimmed(text) == short
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"),
+        (0, "0.00 bit/s"),
+        (100, "800 bit/s"),
+        (25e6, "200 Mbit/s"),
+        (1.17625e9, "9.41 Gbit/s"),
+        (1e12, "8.00 Tbit/s"),
+    ],
+)
+def test_rates_of_a_network_are_in_bits(value: float | None, text: str) -> None:
+    assert figures.bits(value) == text

@@ -19,6 +19,7 @@ def evidence(*samples: Sample) -> Evidence:
 
 LOG = (
     sample("slowness", 60, "log_device", "sdb", "log"),
+    sample("times", 913, "log_device", "sdb", "log"),  # of a usual below what can matter
     sample("latency", 0.042, "log_device", "sdb"),
     sample("slowness", 1.4, "data_device", "sdc", "data"),
     sample("latency", 0.002, "data_device", "sdc"),
@@ -34,20 +35,30 @@ VDISKS = (
     [
         (
             (*LOG, *VDISKS, sample("rank", 4, "path")),
-            "log device sdb 42 ms, 60x its usual; vdisk 40043 as usual: guest or network path.",
+            "log device sdb 42 ms, 913x its usual; vdisk 40043 as usual: guest or network path.",
         ),
-        ((*LOG, *VDISKS, sample("rank", 10.02, "log_device")), "log device sdb 42 ms, 60x its usual."),
+        ((*LOG, *VDISKS, sample("rank", 10.02, "log_device")), "log device sdb 42 ms, 913x its usual."),
         (
-            (*LOG, sample("slowness", 3, "frontend", "40043", "log"), sample("rank", 7, "cvm_queue")),
-            "log device sdb 42 ms, 60x its usual; vdisk 40043 3x its usual: CVM queue.",
+            (
+                *LOG,
+                sample("slowness", 3, "frontend", "40043", "log"),
+                sample("times", 4.2, "frontend", "40043", "log"),
+                sample("rank", 7, "cvm_queue"),
+            ),
+            "log device sdb 42 ms, 913x its usual; vdisk 40043 4x its usual: CVM queue.",
         ),
         (
             (sample("slowness", 60, "log_device", "sdb", "log"), sample("rank", 10.02, "log_device")),
-            "log device sdb 60x its usual.",
+            "log device sdb.",
         ),
-        ((*LOG, sample("rank", 9, "frontend")), "log device sdb 42 ms, 60x its usual: front end."),
+        ((*LOG, sample("rank", 9, "frontend")), "log device sdb 42 ms, 913x its usual: front end."),
         (
-            (*VDISKS, sample("slowness", 30, "backend", "40043", "log"), sample("rank", 8, "backend")),
+            (
+                *VDISKS,
+                sample("slowness", 30, "backend", "40043", "log"),
+                sample("times", 30, "backend", "40043", "log"),
+                sample("rank", 8, "backend"),
+            ),
             "back end: 40043 30x its usual.",
         ),
         (
@@ -57,7 +68,7 @@ VDISKS = (
                 sample("rank", 1, "client_cpu", host="load"),
                 sample("rank", 10.02, "log_device"),
             ),
-            "client CPU: run_queue 12x its usual.",
+            "client CPU: run_queue.",
         ),
         (LOG, "No layer stands out."),
         ((), "No layer can be judged: nothing is measured below the benchmark, or not for long enough."),
@@ -77,9 +88,10 @@ def test_what_moved_most_is_the_worst_signal_of_each_of_three_layers() -> None:
         sample("slowness", 40, "log_device", "sdx", "log"),
         sample("slowness", 1.6, "memory", "swap"),
         sample("slowness", 5, "database", "lock"),
-        sample("slowness", 1.7, "client_cpu", "steal", host="load"),
+        sample("times", 5, "database", "lock"),
+        sample("slowness", 1.7, "client_cpu", "busy", host="load"),
     )
-    assert found.moved_most() == ["log device sdb 60x", "database lock 5x", "client CPU steal 2x"]
+    assert found.moved_most() == ["log device sdb 913x", "database lock 5x", "client CPU busy"]
     assert evidence(sample("slowness", 1.5, "memory", "swap")).moved_most() == []
 
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from rich.console import Console, Group
 from rich.text import Text
 
-from benchwatch.tools.pgbench import PGBENCH
-from benchwatch.watch.model import Measured, Page, ShownWorker
+from benchwatch.model.run import Loss, Measured, Run, Worker
 from benchwatch.watch.screen import Screen, ScreenMoment
+from benchwatch.watch.watched import Page
 
 NOW = 1_790_000_000.0
 URL = "http://127.0.0.1:19777"
@@ -28,14 +28,14 @@ def pgbench(
     start: float = NOW - 65,
     end: float | None = None,
     objective: float | None = None,
-    lost: dict[str, tuple[float, float]] | None = None,
-) -> ShownWorker:
-    return ShownWorker(
+    lost: dict[str, Loss] | None = None,
+) -> Worker:
+    return Worker(
         run=run,
         name=name,
         tool="pgbench",
         tool_version="15.18 (Debian)",
-        roles=PGBENCH.roles[0],
+        unit="TPS",
         state=state,
         reason=reason,
         last_report=NOW - age,
@@ -58,8 +58,14 @@ def screen_of(*moments: ScreenMoment, prometheus: str = "") -> Screen:
     return screen
 
 
-def moment(*workers: ShownWorker, now: float = NOW, **more: object) -> ScreenMoment:
-    return ScreenMoment(now=now, page=Page(workers=workers), read_at=now, **more)  # type: ignore[arg-type]
+def page(*workers: Worker, **more: object) -> Page:
+    names = dict.fromkeys(worker.run for worker in workers)
+    runs = tuple(Run(name, tuple(one for one in workers if one.run == name)) for name in names)
+    return Page(runs, **more)  # type: ignore[arg-type]
+
+
+def moment(*workers: Worker, now: float = NOW, **more: object) -> ScreenMoment:
+    return ScreenMoment(now=now, page=page(*workers), read_at=now, **more)  # type: ignore[arg-type]
 
 
 def rendered(lines: Sequence[Text], width: int, height: int, *, styles: bool = False) -> list[str]:

@@ -13,11 +13,12 @@ import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchwatch.cli import main
-from benchwatch.watch import sources, watch_json
+from benchwatch.watch import sources
 from demo_processes import Processes
 from tests.support.places import RECORDINGS
 from tests.support.ports import free_port
@@ -209,16 +210,19 @@ def test_once_as_json_has_all_that_is_shown_and_an_address_needs_no_scheme(
     exporter: Exporter, playback: Playback, watch: Watch
 ) -> None:
     def reports(out: str) -> object:
-        return [one for one in json.loads(out)["workers"] if one["state"] == "running" and one["now"][0]["rate"]]
+        return [one for one in _workers(json.loads(out)) if one["state"] == "running" and one["now"][0]["rate"]]
 
     code, out, errors = once(lambda: watch("--once", "--json", exporter.url.removeprefix("http://")), reports)
     content = json.loads(out)
-    assert (code, errors, content["schema"], content["exporter"], content["alerts"]) == (0, "", 1, exporter.url, None)
-    (worker,) = content["workers"]
+    assert (code, errors, content["schema"], content["exporter"], content["alerts"]) == (0, "", 2, exporter.url, None)
+    (worker,) = _workers(content)
     assert (worker["run"], worker["name"], worker["tool"], worker["state"]) == ("test1", "db1", "pgbench", "running")
     assert worker["now"][0]["rate"] > 0
-    documented = Path(watch_json.__file__).read_text()
-    assert [key for key in (*content, *worker, *worker["now"][0]) if key not in documented] == []
+    assert list(content) == ["schema", "time", "exporter", "runs", "cvms", "alerts"]
+
+
+def _workers(content: dict[str, Any]) -> list[dict[str, Any]]:
+    return [worker for run in content["runs"] for worker in run["workers"]]
 
 
 def test_once_is_plain_text(exporter: Exporter, playback: Playback, watch: Watch) -> None:
@@ -330,14 +334,14 @@ def server() -> Iterator[HTTPServer]:
         ((404, b""), "has no such page (HTTP status 404)"),
         ((500, b""), "answers with HTTP status 500"),
         ((200, b"<html>"), "is not a benchwatch exporter"),
-        ((200, b'pgbench_tps{run="a"} x\n'), "answers with something other than metrics"),
-        ((200, b"\xff\xfe"), "answers with something other than metrics"),
+        ((200, b'{"runs": []}'), "is not a benchwatch exporter"),
+        ((200, b"\xff\xfe"), "is not a benchwatch exporter"),
     ],
 )
 def test_what_is_no_exporter_is_said_to_be_none(
     server: HTTPServer, watch: Watch, answer: tuple[int, bytes], sentence: str
 ) -> None:
-    server.answers = {"/metrics": answer}  # type: ignore[attr-defined]
+    server.answers = {"/api/runs": answer}  # type: ignore[attr-defined]
     url = f"http://127.0.0.1:{server.server_port}"
     code, _, errors = watch("--once", url)
     assert code == 1
@@ -384,13 +388,14 @@ def test_a_slow_run_has_its_verdict_and_none_when_it_is_as_usual_or_nobody_knows
     known = vector(
         slow,
         {**device, "series": "slowness", "value": "60.2"},
+        {**device, "series": "times", "value": "74.2"},
         {**device, "series": "latency", "value": "0.042"},
         {**vdisk, "series": "slowness", "value": "1.01"},
         {**slow, "series": "rank", "layer": "path", "value": "4"},
     )
     lines = shown((200, known)).splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("test1  "))
-    assert lines[at + 1] == "  log device sdb 42 ms, 60x its usual; vdisk 40043 as usual: guest or network path."
+    assert lines[at + 1] == "  log device sdb 42 ms, 74x its usual; vdisk 40043 as usual: guest or network path."
     unjudged = "\n  No layer can be judged: nothing is measured below the benchmark, or not for long enough.\n"
     assert unjudged in shown((200, vector(slow)))
     assert "usual" not in shown((200, vector()))

@@ -1,18 +1,18 @@
 import pytest
+from msgspec.structs import replace
 
-from benchwatch.tools.fio import FIO
-from benchwatch.watch.model import Measured, Page, PastReport, ShownWorker
+from benchwatch.model.run import Loss, Measured, Report, Worker
 from benchwatch.watch.rows import Key, Note, active_runs, ended_workers, total
 from benchwatch.watch.trends import Trends
 
-from .pages import NOW, pgbench
+from .pages import NOW, page, pgbench
 
 
 def test_the_time_left_is_that_of_the_worker_that_ends_last() -> None:
-    first, second = pgbench("db1", start=NOW - 400), pgbench("db2", start=NOW - 100)._replace(duration=300.0)
-    (run,) = active_runs(Page((first, second)), NOW)
+    first, second = pgbench("db1", start=NOW - 400), replace(pgbench("db2", start=NOW - 100), duration=300.0)
+    (run,) = active_runs(page(first, second), NOW)
     assert run.facts[:2] == ("6m 40s", "3m 20s left")
-    (run,) = active_runs(Page((first._replace(duration=410.0), second)), NOW)
+    (run,) = active_runs(page(replace(first, duration=410.0), second), NOW)
     assert run.facts[:2] == ("6m 40s", "3m 20s left")
 
 
@@ -41,14 +41,14 @@ def test_there_is_no_highest_where_one_of_them_does_not_tell() -> None:
     assert total(parts).quantiles == {}
 
 
-def late(name: str, seconds: float) -> ShownWorker:
+def late(name: str, seconds: float) -> Worker:
     """A worker whose percentiles are that much older than its mean."""
     now = Measured(rate=2, latency=6.66, quantiles={"0.99": 3.7, "1": 3.8}, time=NOW, quantiles_time=NOW - seconds)
-    return pgbench(name)._replace(now=(now,))
+    return replace(pgbench(name), now=(now,))
 
 
 def test_percentiles_of_another_time_than_the_mean_say_so_in_rows_and_totals() -> None:
-    (run,) = active_runs(Page((late("db1", 6.7), late("db2", 12.0), late("db3", 0.0))), NOW)
+    (run,) = active_runs(page(late("db1", 6.7), late("db2", 12.0), late("db3", 0.0)), NOW)
     assert [row.apart for row in run.rows] == ["6.7 s older", "12 s older", ""]
     assert [row.apart for row in run.totals] == ["12 s older"]
 
@@ -57,14 +57,14 @@ def test_percentiles_of_another_time_than_the_mean_say_so_in_rows_and_totals() -
 def test_syncs_and_verifications_are_not_in_a_total(apart: str) -> None:
     parts = (Measured("wal", "write", 1000.0, 0.0002), Measured("wal", apart, 1000.0, 0.004))
     more = (Measured("data", "read", 3000.0, 0.0006),)
-    worker = pgbench("disk1")._replace(tool="fio", roles=FIO.roles[0], now=parts + more)
-    (run,) = active_runs(Page((worker,)), NOW)
+    worker = replace(pgbench("disk1"), tool="fio", unit="IOPS", apart=("sync", "verify"), now=parts + more)
+    (run,) = active_runs(page(worker), NOW)
     assert (run.totals[0].measured.rate, run.totals[0].measured.latency) == (4000, pytest.approx(0.0005))
 
 
 def test_workers_stand_in_natural_order_under_their_totals() -> None:
-    page = Page((pgbench("db10", 100, 0.001), pgbench("db9", 300, 0.003)))
-    (run,) = active_runs(page, NOW)
+    two = page(pgbench("db10", 100, 0.001), pgbench("db9", 300, 0.003))
+    (run,) = active_runs(two, NOW)
     assert [row.name for row in run.rows] == ["db9", "db10"]
     (together,) = run.totals
     assert (together.name, together.measured.rate, together.measured.latency) == ("all", 400, pytest.approx(0.0025))
@@ -73,11 +73,11 @@ def test_workers_stand_in_natural_order_under_their_totals() -> None:
 
 def test_a_run_ends_when_its_last_worker_has_ended() -> None:
     done = (Measured(rate=900, latency=0.002),)
-    half = Page((pgbench("db1"), pgbench("db2", state="finished", end=NOW - 3, result=done)))
+    half = page(pgbench("db1"), pgbench("db2", state="finished", end=NOW - 3, result=done))
     assert [run.states for run in active_runs(half, NOW)] == [(("running", 1), ("finished", 1))]
     assert ended_workers(half) == []
-    whole = Page(
-        (pgbench("db1", state="failed", end=NOW - 9), pgbench("db2", state="finished", end=NOW - 3, result=done))
+    whole = page(
+        pgbench("db1", state="failed", end=NOW - 9), pgbench("db2", state="finished", end=NOW - 3, result=done)
     )
     assert active_runs(whole, NOW) == []
     assert [worker.name for worker in ended_workers(whole)] == ["db2", "db1"]
@@ -91,15 +91,18 @@ def test_a_run_ends_when_its_last_worker_has_ended() -> None:
     ],
 )
 def test_why_a_worker_stalls(rate: float | None, age: float, told: str, shown: str) -> None:
-    (run,) = active_runs(Page((pgbench("db1", rate, None, state="stalled", reason=told, age=age),)), NOW)
+    (run,) = active_runs(page(pgbench("db1", rate, None, state="stalled", reason=told, age=age)), NOW)
     assert run.rows[0].reason == shown
 
 
 def test_a_missed_objective_and_failures_are_remarked() -> None:
     worker = pgbench(
-        "db1", latency=0.002, objective=0.001, lost={"failed": (3, 400), "retries": (7, 0), "skipped": (0, 400)}
+        "db1",
+        latency=0.002,
+        objective=0.001,
+        lost={"failed": Loss(3, 400, True), "retries": Loss(7), "skipped": Loss(0, 400)},
     )
-    (run,) = active_runs(Page((worker,)), NOW)
+    (run,) = active_runs(page(worker), NOW)
     assert run.rows[0].notes == (
         Note("mean above the objective of 1.00 ms", bad=True),
         Note("3 failed (0.75 %)", bad=True),
@@ -112,8 +115,8 @@ def test_target_and_achieved_rate_stand_side_by_side() -> None:
         Measured("data", "read", rate=280, bandwidth=2_293_760, target_rate=400),
         Measured("log", "write", rate=50, bandwidth=819_200, target_rate=50),
     )
-    worker = pgbench("disk1")._replace(tool="fio", roles=FIO.roles[0], tool_version="fio-3.42", now=jobs)
-    (run,) = active_runs(Page((worker,)), NOW)
+    worker = replace(pgbench("disk1"), tool="fio", unit="IOPS", tool_version="fio-3.42", now=jobs)
+    (run,) = active_runs(page(worker), NOW)
     assert [(row.name, row.op) for row in run.rows] == [("data", "read"), ("log", "write")]
     assert run.rows[0].notes == (Note("2.19 MiB/s"), Note("target 400 IOPS: 70%", bad=True))
     assert run.rows[1].notes == (Note("800 KiB/s"), Note("target 50.0 IOPS: 100%"))
@@ -121,7 +124,7 @@ def test_target_and_achieved_rate_stand_side_by_side() -> None:
 
 
 def test_how_the_output_was_read_is_a_remark_at_the_first_row() -> None:
-    (run,) = active_runs(Page((pgbench("db1", 100, 0.001)._replace(remarks=("run 3 of 3 in this file",)),)), NOW)
+    (run,) = active_runs(page(replace(pgbench("db1", 100, 0.001), notes=("run 3 of 3 in this file",))), NOW)
     assert [note for row in run.rows for note in row.notes] == [Note("run 3 of 3 in this file")]
 
 
@@ -131,8 +134,8 @@ def curve(trends: Trends, key: Key) -> tuple[list[float | None], list[float | No
 
 
 def test_a_row_begins_with_what_the_exporter_knows_of_its_worker() -> None:
-    runs = active_runs(Page((pgbench("db1", 100, 0.001),)), NOW)
-    past = {("test1", "db1"): [PastReport(NOW - 3, 50, 0.005), PastReport(NOW - 1, 70, None)]}
+    runs = active_runs(page(pgbench("db1", 100, 0.001)), NOW)
+    past = {("test1", "db1"): [Report(NOW - 3, 50, 0.005), Report(NOW - 1, 70, None)]}
     trends = Trends()
     trends.add(runs, NOW, past)
     assert curve(trends, runs[0].rows[0].key) == ([50, None, 70, 100], [0.005, None, None, 0.001])
@@ -141,10 +144,10 @@ def test_a_row_begins_with_what_the_exporter_knows_of_its_worker() -> None:
 
 
 def test_a_total_begins_with_the_sum_of_what_each_worker_reported() -> None:
-    runs = active_runs(Page((pgbench("db1", 100, 0.001), pgbench("db2", 300, 0.003))), NOW)
+    runs = active_runs(page(pgbench("db1", 100, 0.001), pgbench("db2", 300, 0.003)), NOW)
     past = {
-        ("test1", "db1"): [PastReport(NOW - 4.5, 10, 0.001), PastReport(NOW - 2.5, 30, 0.001)],
-        ("test1", "db2"): [PastReport(NOW - 3.5, 10, 0.003), PastReport(NOW - 2.5, 30, 0.003)],
+        ("test1", "db1"): [Report(NOW - 4.5, 10, 0.001), Report(NOW - 2.5, 30, 0.001)],
+        ("test1", "db2"): [Report(NOW - 3.5, 10, 0.003), Report(NOW - 2.5, 30, 0.003)],
     }
     trends = Trends()
     trends.add(runs, NOW, past)
@@ -155,15 +158,15 @@ def test_a_total_begins_with_the_sum_of_what_each_worker_reported() -> None:
 
 
 def test_the_past_of_a_total_ends_with_the_last_second_of_which_all_workers_have_told() -> None:
-    runs = active_runs(Page((pgbench("db1", 100, 0.001), pgbench("db2", 300, 0.003))), NOW)
+    runs = active_runs(page(pgbench("db1", 100, 0.001), pgbench("db2", 300, 0.003)), NOW)
     past = {
-        ("test1", "db1"): [PastReport(NOW - ago, 30, None) for ago in (3.8, 2.8, 1.8)],
-        ("test1", "db2"): [PastReport(NOW - ago, 10, None) for ago in (3.2, 2.2)],
+        ("test1", "db1"): [Report(NOW - ago, 30, None) for ago in (3.8, 2.8, 1.8)],
+        ("test1", "db2"): [Report(NOW - ago, 10, None) for ago in (3.2, 2.2)],
     }
     trends = Trends()
     trends.add(runs, NOW, past)
     assert curve(trends, runs[0].totals[0].key)[0] == [40, 40, None, None, 400]
-    past["test1", "db2"] = [PastReport(NOW - ago, 10, None) for ago in (9.2, 8.2)]  # it has ended
+    past["test1", "db2"] = [Report(NOW - ago, 10, None) for ago in (9.2, 8.2)]  # it has ended
     trends = Trends()
     trends.add(runs, NOW, past)
     assert curve(trends, runs[0].totals[0].key)[0] == [10, 10, *[None] * 4, 30, 30, 30, None, 400]
@@ -171,8 +174,8 @@ def test_the_past_of_a_total_ends_with_the_last_second_of_which_all_workers_have
 
 def test_operations_of_a_worker_begin_now_as_their_shares_are_not_known() -> None:
     parts = (Measured("a", "read", 10.0, 0.001), Measured("a", "write", 20.0, 0.001))
-    worker = pgbench("disk1")._replace(tool="fio", roles=FIO.roles[0], now=parts)
-    (run,) = active_runs(Page((worker,)), NOW)
+    worker = replace(pgbench("disk1"), tool="fio", unit="IOPS", now=parts)
+    (run,) = active_runs(page(worker), NOW)
     trends = Trends()
-    trends.add([run], NOW, {("test1", "disk1"): [PastReport(NOW - 1, 25.0, 0.001)]})
+    trends.add([run], NOW, {("test1", "disk1"): [Report(NOW - 1, 25.0, 0.001)]})
     assert [curve(trends, row.key)[0] for row in (*run.totals, *run.rows)] == [[25, 30], [10], [20]]

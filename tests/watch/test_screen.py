@@ -1,11 +1,14 @@
 import pytest
+from msgspec.structs import replace
 from rich.text import Text
 
+from benchwatch.model.cvm import Cvm, Vdisk
+from benchwatch.model.run import Measured
 from benchwatch.values import numbers as figures
-from benchwatch.watch.model import Alert, Cvm, Measured, Page, ShownVdisk
 from benchwatch.watch.screen import Screen, ScreenMoment
+from benchwatch.watch.watched import Alert
 
-from .pages import NOW, URL, moment, pgbench, rendered, row, screen_of, shown
+from .pages import NOW, URL, moment, page, pgbench, rendered, row, screen_of, shown
 
 QUANTILES = {"0.5": 0.0019, "0.95": 0.004, "0.99": 0.0091, "0.999": 0.02, "1": 0.0312}
 SIZES = pytest.mark.parametrize(("width", "height"), [(80, 24), (160, 50)])
@@ -54,8 +57,8 @@ def test_a_silent_worker_shows_no_number_but_the_age_of_its_data() -> None:
 @SIZES
 def test_a_lost_exporter_takes_all_numbers_with_it(width: int, height: int) -> None:
     screen = screen_of(moment(pgbench("db1", 1234.0, 0.002, quantiles=QUANTILES)))
-    page = Page((pgbench("db1", 1234.0, 0.002, quantiles=QUANTILES, age=8.5),))
-    screen.show(ScreenMoment(NOW + 8, page, NOW, "cannot be reached: Connection refused", "Is it there?"))
+    content = page(pgbench("db1", 1234.0, 0.002, quantiles=QUANTILES, age=8.5))
+    screen.show(ScreenMoment(NOW + 8, content, NOW, "cannot be reached: Connection refused", "Is it there?"))
     lines = shown(screen, width, height)
     assert lines[1] == "The exporter cannot be reached: Connection refused. Last read 8.0 s ago."
     assert lines[2] == "Trying again. Is it there?"
@@ -125,7 +128,7 @@ def test_a_pause_keeps_the_moment_and_says_so() -> None:
 
 def test_percentiles_of_another_time_are_never_shown_without_it() -> None:
     now = Measured(rate=2, latency=6.66, quantiles=QUANTILES, time=NOW, quantiles_time=NOW - 7)
-    workers = [pgbench(f"db{number}")._replace(now=(now,)) for number in range(4)]
+    workers = [replace(pgbench(f"db{number}"), now=(now,)) for number in range(4)]
     roomy = shown(screen_of(moment(*workers)))
     assert roomy.count("    percentiles 7.0 s older · p99.9 20.0 ms") == 4
     assert "    max 7.0 s older" in roomy
@@ -137,15 +140,18 @@ def test_percentiles_of_another_time_are_never_shown_without_it() -> None:
 
 
 @SIZES
-def test_results_with_a_warm_up_in_them_say_so(width: int, height: int) -> None:
+def test_the_result_of_a_run_with_a_warm_up_is_that_of_show(width: int, height: int) -> None:
     result = (Measured(rate=1.0, latency=8.21),)
     ended = [
-        pgbench(f"db{number}", run=run, state="finished", end=NOW - 9, result=result)._replace(warmup=warmup)
+        replace(pgbench(f"db{number}", run=run, state="finished", end=NOW - 9, result=result), warmup=warmup)
         for number, (run, warmup) in enumerate([("plain", 0.0), ("warm", 2.1), ("hot", 60.0)])
     ]
     lines = shown(screen_of(moment(*ended)), width, height)
-    assert "    whole runs, warm-ups included: hot 1m 00s, warm 2.1 s" in lines
-    on = shown(screen_of(moment(pgbench("db1", start=NOW - 10)._replace(warmup=60.0))), width, height)
+    assert "    benchwatch show leaves out the warm-ups: hot 1m 00s, warm 2.1 s" in lines
+    names = {name: next(line for line in lines if f"{name} db" in line) for name in ("plain", "warm", "hot")}
+    assert {name: "8.21 s" in line for name, line in names.items()} == {"plain": True, "warm": False, "hot": False}
+    assert all("finished  benchwatch show " in names[name] for name in ("warm", "hot"))
+    on = shown(screen_of(moment(replace(pgbench("db1", start=NOW - 10), warmup=60.0))), width, height)
     assert "warm-up, 50 s left" in on[2]
 
 
@@ -157,9 +163,10 @@ def test_names_from_outside_cannot_command_the_terminal(width: int, height: int)
         pgbench(evil, run="b" + evil, state="failed", end=NOW - 5, result=(Measured(job=evil, op=evil, rate=5.0),)),
     ]
     alerts = [Alert(evil, evil, evil, NOW - 3)]
-    page = Page(tuple(workers), (ShownVdisk("cvm", evil, evil, evil, evil, {}, {}, {}, None),), (Cvm(evil, True, NOW),))
+    cvm = Cvm(evil, up=True, last_success=NOW, vdisks=(Vdisk("cvm", evil, evil, evil, evil),))
+    content = page(*workers, cvms=(cvm,))
     screen = Screen(URL, URL)
-    screen.show(ScreenMoment(NOW, page, NOW, alerts=alerts), fresh=True)
+    screen.show(ScreenMoment(NOW, content, NOW, alerts=alerts), fresh=True)
     sent = "\n".join(rendered(screen.lines(width, height), width, height, styles=True))
     for forbidden in ("\x1b[2J", "\x1b]", "\x07", "\r", "\x9b", "\u202e", "\u2028"):
         assert forbidden not in sent
@@ -171,11 +178,10 @@ def test_names_from_outside_cannot_command_the_terminal(width: int, height: int)
 def test_every_size_has_room() -> None:
     workers = [pgbench(f"db{number}", run=f"run{number % 4}", quantiles=QUANTILES) for number in range(12)]
     alerts = [Alert("LatencySpike", "critical", "latency is 9 times its usual", NOW - 32)] * 9
-    vdisks = tuple(ShownVdisk("cvm1", str(n), "pg1", f"scsi.{n}", "data", {}, {}, {}, 1.0) for n in range(9))
+    vdisks = tuple(Vdisk("cvm1", str(n), "pg1", f"scsi.{n}", "data", oplog=1.0) for n in range(9))
+    cvm = Cvm("cvm1", up=True, last_success=NOW, vdisks=vdisks)
     screen = Screen(URL, URL)
-    screen.show(
-        ScreenMoment(NOW, Page(tuple(workers), vdisks, (Cvm("cvm1", True, NOW),)), NOW, alerts=alerts), fresh=True
-    )
+    screen.show(ScreenMoment(NOW, page(*workers, cvms=(cvm,)), NOW, alerts=alerts), fresh=True)
     for width, height in ((1, 1), (5, 55), (20, 2), (40, 13), (60, 21), (75, 5), (80, 8), (100, 34), (250, 3)):
         assert len(screen.lines(width, height)) == height, (width, height)
     for width in (76, 79, 80, 99, 100, 139, 180):
@@ -243,10 +249,11 @@ def test_there_is_no_verdict_while_the_exporter_does_not_answer() -> None:
 
 def test_vdisks_of_the_benchmark_come_first() -> None:
     vdisks = (
-        ShownVdisk("cvm1", "50000", "", "", "", {"read": 9.0}, {"read": 0.5}, {}, None),
-        ShownVdisk("cvm1", "1", "pg1", "scsi.2", "log", {"write": 398.0}, {"write": 0.0007}, {"write": 0.1}, 0.75),
+        Vdisk("cvm1", "50000", rates={"read": 9.0}, latencies={"read": 0.5}),
+        Vdisk("cvm1", "1", "pg1", "scsi.2", "log", NOW, {"write": 398.0}, {"write": 0.0007}, {"write": 0.1}, 0.75),
     )
-    screen = screen_of(ScreenMoment(NOW, Page((), vdisks, (Cvm("cvm1", True, NOW - 4), Cvm("cvm2", False, None))), NOW))
+    read = Cvm("cvm1", up=True, last_success=NOW - 4, vdisks=vdisks)
+    screen = screen_of(ScreenMoment(NOW, page(cvms=(read, Cvm("cvm2", up=False))), NOW))
     lines = shown(screen)
     at = lines.index("vdisks  cvm1 read 4.0 s ago · cvm2 does not answer")
     assert words(lines[at + 2]) == "pg1 scsi.2 log – 398 – 700 µs 75% – 10%"
@@ -294,7 +301,7 @@ def test_a_snapshot_has_every_worker() -> None:
 def test_how_the_output_of_an_ended_run_was_read_stands_behind_its_figures() -> None:
     result = (Measured(rate=900, latency=0.002),)
     done = pgbench("db1", None, None, run="b", state="finished", end=NOW - 5, result=result)
-    lines = shown(screen_of(moment(done._replace(remarks=("run 3 of 3 in this file",)))))
+    lines = shown(screen_of(moment(replace(done, notes=("run 3 of 3 in this file",)))))
     assert words(row(lines, "b db1")).startswith("b db1 finished 900 2.00 ms – – 60s 5s run 3 of 3 in")
 
 

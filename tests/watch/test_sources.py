@@ -4,7 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from benchwatch.model.run import Report
 from benchwatch.watch import sources
 from benchwatch.watch.sources import WatchedExporter
 from demo_processes import Processes
@@ -12,7 +14,7 @@ from tests.support.servers import Exporter
 from tests.support.serving import FakeBoard, served
 from tests.support.waiting import PATIENCE, eventually
 
-from .pages import pgbench
+from .pages import NOW, pgbench
 
 pytestmark = pytest.mark.system
 
@@ -40,14 +42,29 @@ def test_a_run_that_is_seen_first_brings_what_it_reported_before(processes: Proc
     eventually(lambda: ("a", "db1") in WatchedExporter(exporter.url).read().past, "it is read")
     watched = WatchedExporter(exporter.url)
     past = watched.read().past
-    assert past["a", "db1"] == [(begin + n + 0.5, n + 1, pytest.approx(0.001)) for n in range(60)]
+    assert list(past["a", "db1"]) == [(begin + n + 0.5, n + 1, pytest.approx(0.001)) for n in range(60)]
     watched._due = 0.0
     assert watched.read().past == {}
 
 
-def test_an_exporter_without_reports_is_watched_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "read_page", lambda _: sources.Page((pgbench("db1"),)))
-    monkeypatch.setattr(WatchedExporter, "_samples", lambda *_: ([], 0.0))
-    with served(FakeBoard()) as server:
-        watched = WatchedExporter(f"{server.url}/older")
-        assert watched.read().past == {}
+def test_a_run_that_goes_away_between_two_requests_begins_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    board = FakeBoard([pgbench("db1")])
+    monkeypatch.setattr(board, "run", lambda _: None)
+    with served(board) as server:
+        reading = WatchedExporter(server.url).read()
+    assert [worker.name for worker in reading.page.workers] == ["db1"]
+    assert reading.past == {}
+
+
+def test_names_of_runs_come_through_whatever_is_in_them() -> None:
+    name = 'a/b?c#%20\n"\x1b[2J\u2028é'
+    with served(FakeBoard([replace(pgbench("db1"), run=name, reports=(Report(NOW, 1.0, None),))])) as server:
+        reading = WatchedExporter(server.url).read()
+    assert [run.name for run in reading.page.runs] == [name]
+    assert reading.past == {(name, "db1"): (Report(NOW, 1.0, None),)}
+
+
+def test_a_clock_that_differs_is_known_from_the_answer() -> None:
+    with served(FakeBoard(), clock=lambda: NOW) as server:
+        assert WatchedExporter(server.url, clock=lambda: NOW + 100).read().clock_ahead == 100
+        assert WatchedExporter(server.url, clock=lambda: NOW + 1).read().clock_ahead == 0

@@ -11,7 +11,7 @@ from benchwatch.tools.api import Tool
 from benchwatch.tools.registry import TOOLS
 from benchwatch.tools.roles import Roles
 
-from .look import RED, override
+from .look import RED, in_unit, network, override
 from .panels import BOTH, graph, heatmap, stat
 from .queries import (
     RECORDED,
@@ -85,12 +85,13 @@ def throughput(size: tuple[int, int], tools: Sequence[Tool] = TOOLS) -> dashboar
         recorded = _recorded(f"run:{roles.rate.name}:mean1s")
         runs = UNRECORDED if recorded else RUN
         own = mean_of(f"{_by(roles)} ({_rate(roles, earlier, runs, each_second=True)})")
-        add(rates, _with_operation(roles, f"({mean(recorded)} or {own})" if recorded else own))
+        every = in_unit(roles.unit, f"({mean(recorded)} or {own})" if recorded else own)
+        add(rates, _with_operation(roles, every))
         if target := roles.target_rate:
             labels = ", ".join(("run", "worker", *roles.labels))
             wanted = f"max by ({labels}) ({target.name}{{{RUN}}} and on ({labels}) {roles.rate.name})"
-            add(targets, _with_operation(roles, f"{_by(roles)} ({wanted})"))
-    return graph(
+            add(targets, _with_operation(roles, in_unit(roles.unit, f"{_by(roles)} ({wanted})")))
+    made = graph(
         "Throughput",
         "What each run does a second, all workers together: the mean of the reports in each step.",
         *(
@@ -106,6 +107,7 @@ def throughput(size: tuple[int, int], tools: Sequence[Tool] = TOOLS) -> dashboar
         size=size,
         right=("/B\\/s/", "Bps", None),
     )
+    return network(made)
 
 
 def _with_operation(roles: Roles, expression: str) -> str:
@@ -206,10 +208,11 @@ def throughput_now(size: tuple[int, int]) -> dashboard.Panel:
     """The last report of each tool."""
     rates: dict[str, list[str]] = {}
     for tool, roles, earlier in parts(TOOLS):
-        rates.setdefault(f"{tool.name} {roles.unit.name}", []).append(f"sum ({_rate(roles, earlier, RUN)})")
+        rate = in_unit(roles.unit, f"sum ({_rate(roles, earlier, RUN)})")
+        rates.setdefault(f"{tool.name} {roles.unit.name}", []).append(rate)
     made = stat(
         "Throughput now",
-        "The last report, all workers of a tool together; bytes a second for tools that count bytes.",
+        "The last report, all workers of a tool together; bytes or bits a second for tools that count bytes.",
         now(one_of("tool", {name: " or ".join(each) for name, each in rates.items()}), "{{tool}}"),
         unit="short",
         bad="0 while running: a total stall.",
@@ -221,6 +224,7 @@ def throughput_now(size: tuple[int, int]) -> dashboard.Panel:
     )
     assert made.field_config is not None and made.field_config.overrides is not None
     made.field_config.overrides.append(override("byRegexp", "/B\\/s$/", unit="Bps"))
+    made.field_config.overrides.append(override("byRegexp", "/bit\\/s$/", unit="bps"))
     return made
 
 

@@ -16,8 +16,8 @@ from benchwatch.tools.roles import Roles
 
 from . import benchmark, variables
 from .board import Board, Row
-from .look import GREEN, ORANGE, RED, Steps
-from .queries import Query, alive, mean_of, now, once, p99_or_others, percentiles
+from .look import GREEN, ORANGE, RED, Steps, in_unit, network
+from .queries import Query, alive, followed, mean_of, now, once, p99_or_others, percentiles
 from .tables import Column, bars, course, table, transformation
 
 _MARGIN = 5
@@ -82,7 +82,8 @@ def _results(family: Callable[[Roles], Family | None], how: str, run: str = "", 
         one = f"max by ({by}) ({found.name}{{{matchers}}}{others})"
         labels = ", ".join(f'"{label}"' for label in roles.labels)
         part = f'label_join({one}, "part", " ", {labels})' if labels else f'label_replace({one}, "part", "all", "", "")'
-        return f"{how} by (run, part) ({part})"
+        added = f" unless on (run) ({followed(roles.result_rate.name)})" if how == "sum" else ""
+        return f"{how} by (run, part) ({part}){added}"
 
     return _joined(of, _word)
 
@@ -103,7 +104,8 @@ def _table() -> dashboard.Panel:
     return table(
         "Results in percent of the baseline",
         "The final reports (of whole runs, warm-ups included) of the runs that have a result of the same tool and unit "
-        "as the baseline, for all workers of a run: throughput is summed, latencies are the highest of the workers. "
+        "as the baseline, for all workers of a run: throughput is summed, unless they "
+        "followed each other; latencies are the highest. "
         "100 % is the same part (job and direction, for tools that tell them apart) of the baseline.",
         part(rate, "sum"),
         part(lambda roles: roles.result_bandwidth, "sum"),
@@ -111,9 +113,10 @@ def _table() -> dashboard.Panel:
         part(lambda roles: roles.result_deviation),
         *(part(lambda roles: roles.result_quantile, more=f'quantile="{quantile}"') for quantile in _QUANTILES[1:]),
         absolute(lambda roles: None if roles.unit.in_bytes else roles.result_rate, "sum"),
-        absolute(lambda roles: roles.result_rate if roles.unit.in_bytes else roles.result_bandwidth, "sum"),
+        absolute(lambda roles: roles.result_rate if roles.unit.name == "B/s" else roles.result_bandwidth, "sum"),
         absolute(lambda roles: roles.result_latency, "max"),
         absolute(rate, "count"),
+        absolute(lambda roles: roles.result_rate if roles.unit.name == "bit/s" else None, "8 * sum"),
         columns=[
             _RUN,
             Column("what", "Result", width=120),
@@ -129,6 +132,7 @@ def _table() -> dashboard.Panel:
             Column("Value #H", "Rate, absolute", "short", decimals=1),
             Column("Value #I", "Bytes, absolute", "Bps"),
             Column("Value #J", "Mean latency, absolute", "s"),
+            Column("Value #L", "Bits, absolute", "bps"),
             Column("Value #K", "Workers", "short", width=90),
         ],
         bad="red: more than 10 % worse. Changes within 3 % have no colour, because two equal runs differ that much. "
@@ -264,7 +268,7 @@ def _course(
 def _rate(_: Tool, roles: Roles, earlier: Sequence[Roles]) -> str:
     rate = alive(f"{roles.rate.name}{{{benchmark.counted(roles, '{where}')}}}", " {shift}")
     others = "".join(f" unless on (run, worker) {one.rate.name}{{{{where}}}} {{shift}}" for one in earlier)
-    return f"sum ({once(rate)}{others})"
+    return in_unit(roles.unit, f"sum ({once(rate)}{others})")
 
 
 def _percentile(_: Tool, roles: Roles, earlier: Sequence[Roles]) -> str:
@@ -276,14 +280,16 @@ def _percentile(_: Tool, roles: Roles, earlier: Sequence[Roles]) -> str:
 
 def _courses() -> list[dashboard.Panel]:
     return [
-        _course(
-            "Throughput over elapsed time",
-            "Throughput of both runs by the seconds since each began, all workers and jobs together; bytes right.",
-            mean_of(_joined(_rate, _word)),
-            "{{what}}",
-            unit="short",
-            bad="one curve sags where the other does not.",
-            right=("/B\\/s/", "Bps", None),
+        network(
+            _course(
+                "Throughput over elapsed time",
+                "Throughput of both runs by the seconds since each began, all workers and jobs together; bytes right.",
+                mean_of(_joined(_rate, _word)),
+                "{{what}}",
+                unit="short",
+                bad="one curve sags where the other does not.",
+                right=("/B\\/s/", "Bps", None),
+            )
         ),
         _course(
             "Percentiles over elapsed time",

@@ -7,7 +7,7 @@ from .benchmark import NO_RUN
 from .board import Board, Row
 from .look import GREEN, ORANGE, RED
 from .panels import BOTH, graph, stat
-from .queries import HOST, RUN, Query, alive, mean, mean_of, now, once, peak, processors, rate
+from .queries import HOST, RUN, Query, alive, followed, mean, mean_of, now, once, peak, processors, rate
 from .storage import CVM as _CVM
 from .storage import NO_CVM
 from .tables import RUN_COMPARED, Column, bars, table, transformation
@@ -20,6 +20,7 @@ _INFO = f"topk by (run) (1, group by (run, {_KIND}) ({_DATABASES}))"
 _WHOLE = (
     f"count by (run) (group by (run, worker) (pgbench_result_tps{{{RUN}}}))"
     f" == on (run) count by (run) (group by (run, worker) ({_DATABASES}))"
+    f" unless on (run) ({followed('pgbench_result_tps')})"
 )
 
 
@@ -206,12 +207,12 @@ def _cores(hosts: str) -> str:
     return f"sum({rate(f'node_cpu_seconds_total{{{hosts},mode!~{chr(34)}idle|iowait{chr(34)}}}')})"
 
 
-_CONTROLLER = 'host="$controller"'
-_GUESTS = f'{HOST},host!="$controller"'
+_CONTROLLER = 'host=~"$controller"'
+_GUESTS = f'{HOST},host!~"$controller"'
 _OVERHEAD = f"{_cores(_CONTROLLER)} / ({_cores(_CONTROLLER)} + {_cores(_GUESTS)})"
 _LOAD = f"({_cores(_GUESTS)} / count(node_cpu_seconds_total{{{_GUESTS},mode={chr(34)}idle{chr(34)}}}))"
 _NOW = f"(sum({once(_TPS)}) > 0)"
-_NO_CONTROLLER = "Select the CVM's own host at the top; without one, see steal"
+_NO_CONTROLLER = "Select the CVMs' own hosts at the top; without any, see steal"
 
 
 def _cost() -> list[dashboard.Panel]:
@@ -221,7 +222,8 @@ def _cost() -> list[dashboard.Panel]:
     return [
         stat(
             "CVM overhead",
-            "The CVM's busy processors as a share of those of CVM and databases together.",
+            "Busy processors of all selected CVMs as a share of the busy processors of these CVMs and of all selected "
+            "hosts.",
             _lately(_OVERHEAD, "now"),
             unit="percentunit",
             bad="grows with the number of databases faster than their throughput.",
@@ -230,19 +232,19 @@ def _cost() -> list[dashboard.Panel]:
         ),
         stat(
             "CVM overhead at 80 % load",
-            "The CVM's busy processors as a share of those of CVM and databases, averaged over the times at which the "
-            "databases' hosts were 75 to 85 % busy.",
+            "The same share of the busy processors, averaged over the times at which the databases' hosts were 75 to "
+            "85 % busy.",
             _lately(near, "at 80 %"),
             unit="percentunit",
             bad="above what was planned for the CVM.",
-            none="No moment at 80 % load, or no host of the CVM selected",
+            none="No moment at 80 % load, or no host of a CVM selected",
             size=(6, 4),
         ),
         stat(
             "Processor time of a transaction",
-            "Processor seconds that a transaction costs the databases' hosts, and the CVM.",
+            "Processor seconds that a transaction costs the databases' hosts, and the CVMs.",
             _lately(f"{_cores(_GUESTS)} / {_NOW}", "hosts"),
-            _lately(f"{_cores(_CONTROLLER)} / {_NOW}", "CVM"),
+            _lately(f"{_cores(_CONTROLLER)} / {_NOW}", "CVMs"),
             unit="s",
             bad="rises with the number of databases.",
             none="no transactions now",

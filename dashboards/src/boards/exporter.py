@@ -93,7 +93,7 @@ _ASTRAY = {
         f"max by (run, host, vm) (benchwatch_run_vm_info {_ACTIVE}) and on () nutanix_vdisk_info{{vm!=''}}"
         " unless on (vm) nutanix_vdisk_info"
     ),
-    "layers are recorded for the first four runs of a machine only": (
+    "layers are recorded for the first eight runs of a machine only": (
         'max by (run, host) (worker:benchwatch_run_host_info:any{run=~"$run"})'
         " unless on (run, host) host_run:benchwatch_run_state:watched"
     ),

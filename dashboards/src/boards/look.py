@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 from grafana_foundation_sdk.models import common, dashboard, prometheus
 
+from benchwatch.tools.roles import Unit
+
 from .queries import Query, metrics
 
 DATASOURCE = common.DataSourceRef(type_val="prometheus", uid="${datasource}")
@@ -93,6 +95,18 @@ def _may_end(legend: str, name: str) -> bool:
         return last in ("{{mode}}", "{{what}}")
     named = last == word or "{{q}}" in legend or (last == "{{op}}" and word in OPERATIONS)
     return named and (not role or before.endswith((f" {role}", "{{which}}")))
+
+
+def in_unit(unit: Unit, expression: str) -> str:
+    """A query for a throughput, in the unit that is shown: bytes a second of a network as bits."""
+    return f"8 * ({expression})" if unit.name == "bit/s" else expression
+
+
+def network(panel: dashboard.Panel) -> dashboard.Panel:
+    """The panel, with series whose names say `bit/s` in that unit, on the right."""
+    assert panel.field_config is not None and panel.field_config.overrides is not None
+    panel.field_config.overrides.append(right_axis("/bit\\/s/", "bps", None))
+    return panel
 
 
 def right_axis(name: str, unit: str, maximum: float | None) -> dashboard.DashboardFieldConfigSourceOverrides:

@@ -121,8 +121,28 @@ def database() -> Sequence[dashboard.Panel]:
             unit="short",
             bad="IO or LWLock takes over: the log or the buffers; Lock: sessions wait for each other.",
             none=_NO_DATABASE,
-            size=(8, 7),
+            size=(6, 7),
             stacked=True,
+        ),
+        graph(
+            "Sessions in statements and in transactions",
+            "Mean number of client sessions that ran a statement, and of those in a transaction between "
+            "statements: their time as PostgreSQL 14 and later counts it. Divided by transactions a second, it is the "
+            "time of a transaction.",
+            Query(
+                one_of(
+                    "what",
+                    {
+                        words: f"sum by (host) ({once(rate(f'pg_sessions_time_{name}_seconds_total{{{HOST}}}'))})"
+                        for words, name in (("in statements", "active"), ("between statements", "idle_in_transaction"))
+                    },
+                ),
+                "{{host}} {{what}}",
+            ),
+            unit="short",
+            bad="between statements grows: the client or the network is slow, and holds the locks of its transactions.",
+            none=_NO_DATABASE,
+            size=(6, 7),
         ),
         graph(
             "Locks",
@@ -132,7 +152,7 @@ def database() -> Sequence[dashboard.Panel]:
             unit="short",
             bad="above 0 when latency rises: the database, not the storage.",
             none=_NO_DATABASE,
-            size=(8, 7),
+            size=(6, 7),
             right=("/longest$/", "s", None),
         ),
         graph(
@@ -146,7 +166,7 @@ def database() -> Sequence[dashboard.Panel]:
             unit="Bps",
             bad="the checkpointer uses all that the device can do; buffers by others: sessions have to write them.",
             none=_NO_DATABASE,
-            size=(8, 7),
+            size=(6, 7),
             right=("/checkpoint$/", "short", None),
         ),
     ]

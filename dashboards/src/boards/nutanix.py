@@ -367,7 +367,7 @@ def _pages(role: str) -> list[dashboard.Panel]:
     )
     ranges = {
         "latency": ("frontend_latency", "s", "Below", "seconds"),
-        "size": ("size", "bytes", "Below", "bytes"),
+        "size": ("size", "bytes", "Up to", "bytes"),
     }
     made = [
         page(

@@ -92,6 +92,19 @@ def hdd_reads(vdisks: str) -> str:
     return f'{by} ({one} ({every},source=~".*hdd.*"}})) or 0 * {by} ({every}}})'
 
 
+def followed(result: str) -> str:
+    """Runs with workers that followed each other, whose results must not be added, by the times of those with one.
+
+    All of them ran together for less than a tenth of the shortest one's time (see compare.concurrent).
+    """
+    start, end = (
+        f"benchwatch_run_{moment}_timestamp_seconds and on (run, worker) {result}" for moment in ("start", "end")
+    )
+    length = "benchwatch_run_end_timestamp_seconds - benchwatch_run_start_timestamp_seconds"
+    shortest = f"min by (run) ({length} and on (run, worker) {result})"
+    return f"min by (run) ({end}) - max by (run) ({start}) < 0.1 * {shortest}"
+
+
 def once(series: str) -> str:
     """What is added up: of several exporters that report the same, one counts."""
     return f"max without (instance) ({series})"
@@ -173,15 +186,18 @@ def node(name: str, device: str, more: str = "") -> str:
 def of_role(disks: str, role: str) -> str:
     """Of these disks (labels host and device) those of a role: a name can be the log on one host and data on another.
 
-    As the chosen runs have recorded it, else as it is configured, else, on a host without roles, those of the variable.
+    As the chosen runs have recorded it; on a host of which they record no role, as it is configured; on a host without
+    any role, those of the variable.
     """
     device = f'device=~"${role}_device"'
+    this = f"{device},{ROLES[role]}"
+    recorded, configured = f"benchwatch_run_disk_info{{{RUN}}} @ end()", "benchwatch_disk_info @ end()"
     known = (
-        f"benchwatch_run_disk_info{{{RUN},{device},{ROLES[role]}}}",
-        f"benchwatch_disk_info{{{device},{ROLES[role]}}}",
+        f"benchwatch_run_disk_info{{{RUN},{this}}} @ end()",
+        f"benchwatch_disk_info{{{this}}} @ end() unless on (host) {recorded}",
+        f"node_disk_io_now{{{HOST},{device}}} unless on (host) ({recorded} or {configured})",
     )
-    every = f"node_disk_io_now{{{HOST},{device}}}"
-    return f"({disks})\nand on (host, device) ({' or on (host) '.join((*(f'{one} @ end()' for one in known), every))})"
+    return f"({disks})\nand on (host, device) ({' or '.join(known)})"
 
 
 def processors(modes: str, by: str = "host") -> str:

@@ -11,7 +11,7 @@ from benchwatch.tools.roles import Lost, Roles, Unit
 
 from . import benchmark, variables
 from .board import Board, Row
-from .look import RED
+from .look import RED, in_unit
 from .panels import graph, heatmap, stat
 from .queries import RUN, Query, alive, histogram, mean, mean_of, now, once, peak, percentiles, rate
 from .tables import RUN_COMPARED, Column, table
@@ -54,7 +54,7 @@ def _counted(roles: Roles) -> str:
 
 
 def _unit(unit: Unit) -> str:
-    return "Bps" if unit.in_bytes else "short"
+    return "bps" if unit.name == "bit/s" else "Bps" if unit.in_bytes else "short"
 
 
 def _amount(roles: Roles) -> str:
@@ -78,7 +78,7 @@ def _overview(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
     yield stat(
         _title(roles),
         "Throughput of the last report, all workers together.",
-        now(f"sum({once(_selected(roles.rate, _counted(roles)))})", roles.unit.name),
+        now(in_unit(roles.unit, f"sum({once(_selected(roles.rate, _counted(roles)))})"), roles.unit.name),
         unit=_unit(roles.unit),
         bad="0 while running: a total stall.",
         none=benchmark.NO_REPORT,
@@ -120,10 +120,11 @@ def _overview(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
 
 def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
     none = f"No report of a run of {tool.name} in this time range"
+    together = once(alive(_selected(roles.rate, _counted(roles))))
     yield graph(
         f"{_title(roles)} by worker",
         "Throughput: the mean of the reports in each step.",
-        Query(f"max {_by(roles)} ({mean(_selected(roles.rate))})", _legend(roles)),
+        Query(in_unit(roles.unit, f"max {_by(roles)} ({mean(_selected(roles.rate))})"), _legend(roles)),
         *_target(roles),
         unit=_unit(roles.unit),
         bad="one worker below the others, or all of them down together.",
@@ -132,7 +133,7 @@ def _course(tool: Tool, roles: Roles) -> Iterator[dashboard.Panel]:
     yield graph(
         f"Total {'throughput' if roles.unit.in_bytes else roles.unit.name}",
         "All workers of a run together.",
-        Query(mean_of(f"sum by (run) ({once(alive(_selected(roles.rate, _counted(roles))))})"), "{{run}}"),
+        Query(in_unit(roles.unit, mean_of(f"sum by (run) ({together})")), "{{run}}"),
         unit=_unit(roles.unit),
         bad="drops to 0, or a saw-tooth.",
         none=none,
@@ -203,7 +204,7 @@ def _target(roles: Roles) -> Iterator[Query]:
     if roles.target_rate:
         group = ", ".join(("run", "worker", *roles.labels))
         target = f"{_selected(roles.target_rate)} and on ({group}) {roles.rate.name}"
-        yield Query(f"max {_by(roles)} ({target})", f"{_legend(roles)} target")
+        yield Query(in_unit(roles.unit, f"max {_by(roles)} ({target})"), f"{_legend(roles)} target")
 
 
 def _of_side(tool: Tool, roles: Roles, lost: Lost) -> str:
@@ -243,8 +244,12 @@ def _results(tool: Tool, roles: Roles) -> dashboard.Panel:
         "Results",
         f"The final report of each finished {tool.name}, of the whole run, including the warm-up.",
         *(
-            now(f"max by ({by}) ({_selected(family, more)}{only if number else ''})")
-            for number, (family, more, *_) in enumerate(found)
+            now(
+                in_unit(roles.unit, f"max by ({by}) ({_selected(family, more)})")
+                if family is roles.result_rate
+                else f"max by ({by}) ({_selected(family, more)}{only})"
+            )
+            for family, more, *_ in found
         ),
         columns=[
             RUN_COMPARED,

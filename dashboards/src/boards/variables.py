@@ -132,14 +132,15 @@ def _hosts(role: str) -> str:
 
 
 def controller() -> dashboard.VariableModel:
-    """The CVM's own machine, if a node_exporter is on it: none unless one is chosen."""
+    """The CVMs' own machines, if node_exporters are on them: none unless some are chosen."""
     none = 'label_replace(vector(0), "host", "none", "", "")'
     return _query(
         "controller",
-        "CVM's host",
+        "CVMs' hosts",
         f"query_result(sort({none} or group by (host) (node_disk_io_now)))",
-        "Host whose processors are the CVM's, if the CVM has a node_exporter of its own.",
-        many=False,
+        "Hosts whose processors are a CVM's, if the CVMs have node_exporters of their own.",
+        many=True,
+        first=True,
         regex='/host="([^"]+)"/',
         sort=dashboard.VariableSort.DISABLED,
     )

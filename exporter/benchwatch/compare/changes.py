@@ -10,31 +10,29 @@ repeats on one side only, their differences are used for both.
 
 A single run on each side shows how certain its mean is, but not how much two equal runs would differ (caches,
 placement, other guests). No statistic of one run shows that, so a verdict needs more than an interval without 0:
-- The interval lies beyond an allowance for differences between runs (5 % by default).
+- The interval lies beyond an allowance for differences between runs (5 % by default); otherwise no difference is shown.
 - The change exceeds the differences between single batches of these runs, as if a run were one more batch: noise slower
-  than a run (1/f noise) does not average out within it.
-- Both runs are steady.
+  than a run (1/f noise) does not average out within it. Otherwise the runs cannot be judged.
+- Both runs are steady; otherwise they cannot be judged.
 
-Figures of a run that failed or has no end are shown on request, and not judged.
+Figures of a run that failed or has no end are shown on request, and not judged. Where a main measure is not judged, no
+figure of its job has an interval, because it would look like a certainty.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import Literal, NamedTuple
-
-import numpy as np
 
 from ..metrics.latencies import Group
 from .experiment import Experiment
 from .figures import Figure
 from .measured import MeasuredRun
-from .measures import THROUGHPUT, Measure, rank
-from .statistics import FEWEST_BATCHES, Estimate, Shift, against_one, between_runs, change, one_batch, shift
+from .measures import Measure, rank
+from .statistics import FEWEST_BATCHES, Estimate, against_one, between_runs, change, one_batch
+from .steadiness import is_steady
 
 _USELESS = 100.0
 """Ratio of the ends of an interval from repeats beyond which it shows only that there are too few of them."""
-STEADY = 0.05
-"""Change of the mean, as a ratio, above which a shift within a run makes the run unsteady."""
 
 TOO_FEW = "too few runs for an interval"
 
@@ -68,9 +66,13 @@ def rows(base: Experiment, other: Experiment, confidence: float) -> Iterator[Row
     """The measures that both sides have, ordered by group and measure."""
     left, right = _figures(base), _figures(other)
     groups = list(dict.fromkeys(group for group, _ in left))
-    both = left.keys() & right.keys()
-    for key in sorted(both, key=lambda key: (groups.index(key[0]), rank(key[1]))):
+    for key in sorted(shared(base, other), key=lambda key: (groups.index(key[0]), rank(key[1]))):
         yield _row(*key, left[key], right[key], confidence)
+
+
+def shared(base: Experiment, other: Experiment) -> Set[tuple[Group, Measure]]:
+    """The measures that all runs of both sides have."""
+    return _figures(base).keys() & _figures(other).keys()
 
 
 def _figures(experiment: Experiment) -> dict[tuple[Group, Measure], list[Figure]]:
@@ -110,12 +112,19 @@ def _estimates(left: Sequence[Figure], right: Sequence[Figure]) -> tuple[Estimat
     return one._replace(step=base), two._replace(step=other)
 
 
-def verdicts(base: Experiment, other: Experiment, found: Sequence[Row], allowance: float) -> Iterator[Verdict]:
-    """One for each main measure that both have."""
+def judged(
+    base: Experiment, other: Experiment, found: Sequence[Row], allowance: float
+) -> tuple[list[Row], list[Verdict]]:
+    """The rows, and a verdict for each main measure that both have."""
     mains = [{key for run in each.runs for key in run.main()} for each in (base, other)]
-    for row in found:
-        if (row.group, row.measure) in mains[0] & mains[1]:
-            yield Verdict(row, *_judge(row, base, other, allowance))
+    words = {
+        (row.group, row.measure): _judge(row, base, other, allowance)
+        for row in found
+        if (row.group, row.measure) in mains[0] & mains[1]
+    }
+    unjudged = {group[:-1] for (group, _), (word, _) in words.items() if word == "not judged"}
+    rows = [row._replace(interval=None) if row.group[:-1] in unjudged else row for row in found]
+    return rows, [Verdict(row, *words[key]) for row in rows if (key := (row.group, row.measure)) in words]
 
 
 def _judge(row: Row, base: Experiment, other: Experiment, allowance: float) -> tuple[Word, str]:
@@ -127,19 +136,25 @@ def _judge(row: Row, base: Experiment, other: Experiment, allowance: float) -> t
     if row.interval is None:
         why = TOO_FEW if repeats and row.base and row.other else _why_not(row, runs)
         return "not judged", f"{basis} and {why}"
-    beyond = [_beyond(row.interval, 0.0 if repeats else allowance)]
+    direction = _beyond(row.interval, 0.0)
     if repeats:
         reason = f"{basis}, by the differences between them"
+    elif not direction:
+        reason = "one run each, and their batches show no change"
+    elif not _beyond(row.interval, allowance):
+        direction = 0
+        reason = (
+            f"one run each, and the interval is not beyond the {100 * allowance:g} % that two equal runs may differ"
+        )
+    elif not _beyond(row.spread, 0.0):
+        return "not judged", "one run each, and batches of a single run differ as much as the two runs"
+    elif unsteady := [run.name for run in runs if not is_steady(run, row.group, row.measure)]:
+        return "not judged", f"one run each and not steady: {', '.join(unsteady)}"
     else:
-        beyond.append(_beyond(row.spread, 0.0))
         reason = f"one run each: judged by its batches and an allowance of {100 * allowance:g} % between runs"
-    if 0 in beyond:
+    if not direction:
         return "no difference shown", reason
-    if not repeats:
-        unsteady = [run.name for run in runs if is_unsteady(shift_of(run, row.group, row.measure))]
-        if unsteady:
-            return "not judged", f"one run each and not steady: {', '.join(unsteady)}"
-    return "better" if (beyond[0] > 0) == (row.measure.better == "higher") else "worse", reason
+    return "better" if (direction > 0) == (row.measure.better == "higher") else "worse", reason
 
 
 def _beyond(interval: tuple[float, float] | None, margin: float) -> int:
@@ -154,20 +169,3 @@ def _why_not(row: Row, runs: Sequence[MeasuredRun]) -> str:
     if any(row.group not in run.courses for run in runs):
         return "no reports"
     return f"too short to tell: fewer than {FEWEST_BATCHES} batches of independent reports"
-
-
-def shift_of(run: MeasuredRun, group: Group, measure: Measure) -> Shift | None:
-    """The point from which on a run's throughput or mean latency is higher or lower; None without one."""
-    course = run.courses.get(group)
-    total, weight = ("operations", "") if measure is THROUGHPUT else ("latency", "timed")
-    found = shift(course.values(total, weight)) if course is not None and course.ratio(total, weight) else None
-    if course is None or found is None:
-        return None
-    early = np.arange(len(course.ends)) < found.place
-    before, after = (course.chosen(part).ratio(total, weight) for part in (early, ~early))
-    return None if before is None or after is None else Shift(found.place, before, after)
-
-
-def is_unsteady(found: Shift | None) -> bool:
-    """Whether a shift is large enough to matter."""
-    return found is not None and abs(found.after - found.before) > STEADY * abs(found.before)

@@ -2,13 +2,13 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..settings.settings import load_settings
-from ..values.arguments import add_warmup
+from ..values.arguments import add_warmup, run_path
 from ..values.errors import NOT_MET, ConfigError
+from ..values.printable import say
 
 if TYPE_CHECKING:
     from .comparison import Comparisons
@@ -27,16 +27,17 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         ),
     )
     what = "a file, the folder of a run, or the name of a repeated experiment"
-    parser.add_argument("base", type=Path, metavar="BASE", help=what)
-    parser.add_argument("others", nargs="+", type=Path, metavar="OTHER", help="runs to compare with BASE")
+    parser.add_argument("base", type=run_path, metavar="BASE", help=what)
+    parser.add_argument("others", nargs="+", type=run_path, metavar="OTHER", help="runs to compare with BASE")
     output = parser.add_argument_group("output")
     output.add_argument(
         "--format",
-        choices=("terminal", "markdown", "json", "junit"),
+        choices=("terminal", "markdown", "csv", "json", "junit"),
         default="terminal",
-        help="terminal, markdown, json or junit (default: terminal)",
+        help="terminal, markdown, csv, json or junit (default: terminal)",
         metavar="FORMAT",
     )
+    output.add_argument("--csv", action="store_const", const="csv", dest="format", help="the same as --format csv")
     taken = parser.add_argument_group("what is compared")
     add_warmup(taken)
     taken.add_argument("--force", action="store_true", help="also compare runs that failed or have no end")
@@ -81,11 +82,13 @@ def _part(text: str) -> float:
 
 
 def _compare(options: argparse.Namespace) -> int:
+    from ..show.as_markdown import markdown
+    from ..show.as_text import colourful, text
+    from . import comparison_csv
     from .comparison import compare
     from .comparison_json import document
-    from .comparison_markdown import markdown
-    from .comparison_terminal import terminal
-    from .experiment import distinctly_named, load
+    from .comparison_view import blocks
+    from .experiment import distinctly_named, load, pairs
     from .junit import junit, suites
 
     settings = load_settings(options.config_file)
@@ -93,16 +96,24 @@ def _compare(options: argparse.Namespace) -> int:
     if len({path.resolve() for path in paths}) < len(paths):
         raise ConfigError("compare: the same run was given twice; expected different ones")
     loaded = [load(path, settings.runs, options.warmup, options.force) for path in paths]
-    base, *others = distinctly_named(loaded, paths)
-    found = compare(base, others, confidence=options.confidence, allowance=options.allowance, vary=options.vary)
-    formats: Mapping[str, Callable[[Comparisons], str]] = {
-        "terminal": terminal,
-        "markdown": markdown,
+    each, left = pairs(loaded)
+    confidence = 1 - (1 - options.confidence) / len(each)  # of each, so that it holds for all together
+    found = [
+        compare(base, others, confidence=confidence, allowance=options.allowance, vary=options.vary)
+        for base, *others in (distinctly_named(one, paths) for one in each)
+    ]
+    formats: Mapping[str, Callable[[Sequence[Comparisons]], str]] = {
+        "terminal": lambda found: text((block for one in found for block in blocks(one)), colour=colourful()),
+        "markdown": lambda found: markdown(block for one in found for block in blocks(one)),
+        "csv": comparison_csv.table,
         "json": document,
-        "junit": lambda found: junit(suites(found)),
+        "junit": lambda found: junit(suite for one in found for suite in suites(one)),
     }
     sys.stdout.write(formats[options.format](found))
-    if options.fail_on and any(one.word == options.fail_on for each in found.others for one in each.verdicts):
+    if left:
+        say(f"not compared: {', '.join(left)}: not every run has workers of these names")
+    compared = [other for one in found for other in one.others]
+    if options.fail_on and any(one.word == options.fail_on for other in compared for one in other.verdicts):
         return NOT_MET
-    other_than_intended = any(not one.intended for comparison in found.others for one in comparison.parameters)
+    other_than_intended = any(not one.intended for other in compared for one in other.parameters)
     return int(other_than_intended)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ..tools.roles import Roles
-from .changes import Row, Verdict, rows, verdicts
+from .changes import Row, Verdict, judged, rows, shared
 from .experiment import CannotCompare, Experiment, same_jobs
 from .findings import Finding, findings
 from .parameters import Difference, differences
@@ -54,31 +54,31 @@ def compare(
     base: Experiment, others: Sequence[Experiment], *, confidence: float, allowance: float, vary: Collection[str]
 ) -> Comparisons:
     """Compare each of the others with the base. Raises CannotCompare."""
-    tool = base.runs[0].tool
+    base, *others = comparable([base, *others])
+    number = sum(len({key for run in base.runs for key in run.main()}) for _ in others)
+    each = 1 - (1 - confidence) / max(number, 1)
+    found = []
     for other in others:
-        if other.runs[0].tool != tool:
-            text = f"{base.name} is a run of {tool}, {other.name} of {other.runs[0].tool}"
+        differing = list(differences(base.runs, other.runs, vary))
+        table, verdicts = judged(base, other, list(rows(base, other, each)), allowance)
+        found.append(Comparison(other, table, verdicts, differing, findings([base, other], differing)))
+    return Comparisons(base.runs[0].tool, base, found, confidence, each, allowance, vary)
+
+
+def comparable(sides: Sequence[Experiment]) -> list[Experiment]:
+    """The sides, their groups named alike. Raises CannotCompare unless they are of one kind of test."""
+    base, *others = sides
+    for other in others:
+        tools = [side.runs[0].tool for side in (base, other)]
+        if tools[0] != tools[1]:
+            text = f"{base.name} is a run of {tools[0]}, {other.name} of {tools[1]}"
             raise CannotCompare(f"{text}; expected runs of the same tool")
         units = [side.runs[0].roles.unit.name for side in (base, other)]
         if units[0] != units[1]:
             text = f"{base.name} measured {units[0]}, {other.name} {units[1]}"
             raise CannotCompare(f"{text}; expected runs of the same kind of test")
-    base, *others = same_jobs([base, *others])
-    number = sum(len({key for run in base.runs for key in run.main()}) for _ in others)
-    each = 1 - (1 - confidence) / max(number, 1)
-    found = []
+    base, *others = same_jobs(sides)
     for other in others:
-        table = list(rows(base, other, each))
-        if not table:
+        if not shared(base, other):
             raise CannotCompare(f"{base.name} and {other.name} have no measure in common; expected the same jobs")
-        differing = list(differences(base.runs, other.runs, vary))
-        found.append(
-            Comparison(
-                other,
-                table,
-                list(verdicts(base, other, table, allowance)),
-                differing,
-                findings([base, other], differing),
-            )
-        )
-    return Comparisons(tool, base, found, confidence, each, allowance, vary)
+    return [base, *others]

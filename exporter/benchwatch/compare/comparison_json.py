@@ -4,6 +4,7 @@ null means unknown. Characters beyond ASCII are escaped, so no encoding changes 
 """
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from ..tools.roles import Roles
@@ -12,9 +13,15 @@ from .experiment import Experiment
 from .measures import described, named_group
 
 
-def document(found: Comparisons) -> str:
-    """The JSON text."""
-    content = {
+def document(found: Sequence[Comparisons]) -> str:
+    """The JSON text; several comparisons, of workers that followed each other, are a list."""
+    each = [_comparisons(one) for one in found]
+    content = each[0] if len(each) == 1 else {"comparisons": each}
+    return json.dumps(content, indent=2) + "\n"
+
+
+def _comparisons(found: Comparisons) -> dict[str, Any]:
+    return {
         "tool": found.tool,
         "confidence": found.confidence,
         "interval_level": found.each,
@@ -23,7 +30,6 @@ def document(found: Comparisons) -> str:
         "base": _experiment(found.base),
         "others": [_comparison(comparison, found.roles) for comparison in found.others],
     }
-    return json.dumps(content, indent=2) + "\n"
 
 
 def _experiment(experiment: Experiment) -> dict[str, Any]:

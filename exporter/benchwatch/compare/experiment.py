@@ -3,7 +3,7 @@
 Runs that failed or have not ended cannot be compared; neither can runs of different tools.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from ..settings.settings import RunsSettings
 from ..tools.registry import names
 from ..values.errors import FAILED, UserError
 from ..values.names import label
+from . import concurrent
 from .measured import MeasuredRun, measure
 from .measures import THROUGHPUT, compared
 
@@ -38,14 +39,19 @@ class Experiment(NamedTuple):
     """The faults of runs that were included with --force."""
 
 
-def load(path: Path, settings: RunsSettings, warmup: float | None, force: bool) -> Experiment:
+Side = Mapping[str, Experiment]
+"""What one path names: usually one experiment; workers that followed each other, by their names."""
+
+
+def load(path: Path, settings: RunsSettings, warmup: float | None, force: bool) -> Side:
     """The run in a file or folder, or the runs of an experiment.
 
     `warmup`, seconds, overrides the records; if a run's records disagree, the longest applies. With `force`, runs that
     failed or have not ended are included. Raises CannotCompare; ConfigError for a path that does not exist.
     """
     forced: list[str] = []
-    runs = [_run(one, settings, warmup, forced) for one in one_thing(path, settings)]
+    each = [_run(one, settings, warmup, forced) for one in one_thing(path, settings)]
+    runs = [run for parts in each for run in parts.values()]
     if forced and not force:
         raise CannotCompare(f"{forced[0]}; expected a run that finished (--force compares it anyway)")
     first = [worker.runfile for worker in runs[0].timelines]
@@ -57,10 +63,33 @@ def load(path: Path, settings: RunsSettings, warmup: float | None, force: bool) 
     tools = sorted({run.tool for run in runs})
     if len(tools) > 1:
         raise CannotCompare(f"{path}: runs of {' and '.join(tools)}; expected runs of one tool")
-    return Experiment(label(path.name) if len(runs) > 1 else runs[0].name, runs, forced)
+    found = {}
+    for part in dict.fromkeys(part for parts in each for part in parts):
+        own = [parts[part] for parts in each if part in parts]
+        name = f"{label(path.name)}{f'/{part}' if part else ''}"
+        faults = faults_of(worker for run in own for worker in run.timelines)
+        found[part] = Experiment(name if len(each) > 1 else own[0].name, own, faults)
+    return found
 
 
-def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[str]) -> MeasuredRun:
+def pairs(sides: Sequence[Side]) -> tuple[list[list[Experiment]], list[str]]:
+    """What is compared: one experiment of each side, by the names of their workers if a side has several.
+
+    Also the names of those that not every side has. Raises CannotCompare if nothing is left.
+    """
+    if all(len(side) == 1 for side in sides):
+        return [[one for side in sides for one in side.values()]], []
+    common = [part for part in sides[0] if all(part in side for side in sides)]
+    if not common:
+        each = "; ".join(", ".join(one.name for one in side.values()) for side in sides)
+        text = "nothing to compare: no worker of one run has the name of one of the other"
+        raise CannotCompare(f"{text} ({each}); compare their files instead")
+    left = [one.name for side in sides for part, one in side.items() if part not in common]
+    return [[side[part] for side in sides] for part in common], left
+
+
+def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[str]) -> dict[str, MeasuredRun]:
+    """The results of one run by part (see `concurrent`)."""
     found = [run for run in find_runs([path], settings, _BUCKETS) if run.plans]
     if not found:
         raise CannotCompare(f"{path}: nothing recognised; expected output of {names()}")
@@ -73,12 +102,14 @@ def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[
         raise CannotCompare(f"{path}: workers of {' and '.join(tools)}; expected one tool, compare their files instead")
     faults = faults_of(workers)
     forced += faults
-    run = measure(workers, warmup)
-    if not any(one is THROUGHPUT for _, one in run.figures):
-        after = f" after the warm-up of {run.warmup:g} s" if run.warmup else ""
+    every = {one.part: measure(one.workers, warmup, one.name) for one in concurrent.results(workers)}
+    measured = {part: run for part, run in every.items() if any(one is THROUGHPUT for _, one in run.figures)}
+    if not measured:
+        most = max(run.warmup for run in every.values())
+        after = f" after the warm-up of {most:g} s" if most else ""
         why = f" ({'; '.join(faults)})" if faults else ""
         raise CannotCompare(f"{path}: nothing was measured{after}{why}; expected reports or a final report")
-    return run
+    return measured
 
 
 def faults_of(timelines: Iterable[Timeline]) -> list[str]:
@@ -110,7 +141,8 @@ def distinctly_named(experiments: Sequence[Experiment], paths: Sequence[Path]) -
     found = []
     for each, path in zip(experiments, paths, strict=True):
         runs = [run._replace(name=str(Path(label(path.parent)) / run.name)) for run in each.runs]
-        found.append(each._replace(name=label(path), runs=runs))
+        part = each.name.partition("/")[2]
+        found.append(each._replace(name=label(path / part), runs=runs))
     return found
 
 

@@ -156,7 +156,8 @@ def _sections(whole: Course | None) -> list[tuple[float, float]]:
 
 
 def of_summary(finals: Sequence[Finals], roles: Roles, seconds: float | None) -> Iterator[tuple[Measure, Figure]]:
-    """What only final reports have, of the whole run, which took `seconds`."""
+    """What only final reports have, of the whole run. It took `seconds` unless the tool's own clock says otherwise."""
+    seconds = max((own for final in finals if (own := roles.measured(final)) is not None), default=seconds)
     for word, lost in roles.lost.items():
         known = [found for final in finals if (found := lost.told(final)) is not None]
         by = math.fsum(whole for _, whole in known) if lost.of else seconds

@@ -9,18 +9,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple
 
-import numpy as np
-
 from ..metrics.latencies import Group
 from ..metrics.samples import Family
 from ..tools.registry import named
-from .changes import is_unsteady, shift_of
-from .course import SILENT_INTERVALS
 from .experiment import Experiment
-from .measured import MeasuredRun, known_end
+from .measured import MeasuredRun
 from .measures import THROUGHPUT, of_lost
 from .parameters import Difference
 from .statistics import FEWEST_BATCHES
+from .steadiness import burst, change_of_level, shift_of, silence_at_end, stalled
 from .wording import figure, heading, percent, quantity, span, title
 from .workers import Finals
 
@@ -76,32 +73,22 @@ def findings(sides: Sequence[Experiment], differing: Sequence[Difference] = ()) 
     return list(dict.fromkeys(found))
 
 
-def stalled(run: MeasuredRun, group: Group) -> float | None:
-    """Seconds of reports without a completed operation, and of silences; None without reports."""
-    course = run.courses.get(group)
-    if course is None:
-        return None
-    silence = SILENT_INTERVALS * float(np.median(course.seconds))
-    idle = (course.totals["operations"] <= 0) | (course.seconds > silence)
-    return float(course.seconds[idle].sum()) + (at_end if (at_end := _silence_at_end(run)) > silence else 0.0)
-
-
-def _silence_at_end(run: MeasuredRun) -> float:
-    """Seconds from the last report of any worker to the end of the run; 0 if it has not ended."""
-    last, end = run.last_report, known_end(run.timelines)
-    return 0.0 if last is None or end is None else max(0.0, end - last)
-
-
 def _of_run(run: MeasuredRun) -> Iterator[Finding]:
     for group, measure in run.watched():
-        found = shift_of(run, group, measure)
-        if found is not None and is_unsteady(found):
+        if found := change_of_level(run, group, measure):
             course = run.courses[group]
             start = min((one.start for one in run.timelines if one.start is not None), default=course.begin)
             since = course.ends[found.place - 1] - start
             before, after = (figure(value, measure, run.roles) for value in (found.before, found.after))
             change = percent(found.after / found.before - 1)
             text = f"{title(measure, run.roles)} {before} up to {since:.0f} s, then {after} ({change})"
+            yield Finding("unsteady", f"{_who(run, group)} is not steady: {text}")
+        elif bursts := burst(run, group, measure):
+            mean, median = (figure(value, measure, run.roles) for value in bursts)
+            text = f"{title(measure, run.roles)} {mean}, {median} in half of its reports"
+            yield Finding("unsteady", f"{_who(run, group)} is not steady: {text}")
+        elif group in run.fixed_rate and (seconds := stalled(run, group)):
+            text = f"stood still for {seconds:.0f} s at a fixed rate"
             yield Finding("unsteady", f"{_who(run, group)} is not steady: {text}")
         yield from _stall(run, group)
     yield from _overlap(run)
@@ -134,7 +121,7 @@ def _overlap(run: MeasuredRun) -> Iterator[Finding]:
 
 def _stall(run: MeasuredRun, group: Group) -> Iterator[Finding]:
     if seconds := stalled(run, group):
-        of = float(run.courses[group].seconds.sum()) + _silence_at_end(run)
+        of = float(run.courses[group].seconds.sum()) + silence_at_end(run)
         yield Finding("stall", f"{_who(run, group)} stood still for {seconds:.0f} s of {of:.0f} s")
 
 

@@ -1,4 +1,4 @@
-"""One run, measured: its figures after the warm-up, all its workers together.
+"""One result, measured: the figures after the warm-up of the workers that ran at the same time (see `concurrent`).
 
 - Throughputs and bandwidths of the workers are added, mean latencies are weighted by operations, percentiles come from
   summed bins, the connection time is that of the slowest worker, failures are added.
@@ -108,8 +108,8 @@ def known_end(timelines: Sequence[Timeline]) -> float | None:
     return None if any(one.phase == "abandoned" for one in timelines) else end_of(timelines)
 
 
-def measure(timelines: Sequence[Timeline], warmup: float | None) -> MeasuredRun:
-    """The figures of one run. `timelines` are its workers with their latencies, all of one tool and unit.
+def measure(timelines: Sequence[Timeline], warmup: float | None, name: str = "") -> MeasuredRun:
+    """The figures of one result. `timelines` are its workers (see `concurrent`) with their latencies.
 
     `warmup`, seconds, overrides the records; if the workers' records disagree, the longest applies.
     """
@@ -151,7 +151,7 @@ def measure(timelines: Sequence[Timeline], warmup: float | None) -> MeasuredRun:
     seconds = end - min(starts) if starts and end is not None and end >= min(starts) else None
     figures |= {((), one): figure for one, figure in of_summary(finals, roles, seconds)}
     return MeasuredRun(
-        timelines[0].run,
+        name or timelines[0].run,
         timelines[0].tool,
         roles,
         counting,

@@ -27,7 +27,9 @@ def quantity(value: float, unit: Unit) -> str:
 
 
 def figure(value: float, measure: Measure, roles: Roles) -> str:
-    """A figure with its unit; the unit of a throughput is in its title."""
+    """A figure with its unit; the unit of a throughput is in its title, unless it is in bytes."""
+    if measure is THROUGHPUT and roles.unit.in_bytes:
+        return numbers.throughput(roles.unit.name)(value)
     return quantity(value, unit_of(measure, roles))
 
 

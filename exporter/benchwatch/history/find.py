@@ -2,13 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..metrics.buckets import Buckets
 from ..runs.files import listing
 from ..runs.layout import STANDARD_STREAMS, group_name
-from ..runs.run import Run
+from ..runs.observed_run import ObservedRun
 from ..runs.unusable import Faults
 from ..settings.record import NAME, SUFFIX, load_runfile
 from ..settings.settings import RunsSettings
@@ -22,7 +23,7 @@ _GREETING = 1024
 _NUMBER = re.compile(r"[1-9]\d{0,8}")
 
 
-def read_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -> list[Run]:
+def read_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -> list[ObservedRun]:
     """The runs in these files and folders (see find_runs), read to their end and judged as of their last change.
 
     The last line of a file counts even if its newline is missing.
@@ -33,7 +34,7 @@ def read_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -
     return runs
 
 
-def _read(run: Run) -> None:
+def _read(run: ObservedRun) -> None:
     while run.read(_CHUNK, run.modified):
         pass
     for worker in run.workers:
@@ -48,7 +49,7 @@ def find_runs(
     *,
     different: str = "",
     unreadable: list[str] | None = None,
-) -> list[Run]:
+) -> list[ObservedRun]:
     """The runs in these files and folders, not yet read.
 
     A folder that contains folders holds runs; any other folder is one run; a file is a run named after it. PATH#3 is
@@ -67,12 +68,8 @@ def find_runs(
             if path.is_dir():
                 found = listing(path)
                 for folder in [path / name for name in sorted(found.folders)] or [path]:
-                    try:
+                    with reading(folder, unreadable):
                         runs.append(open_run(label(folder.resolve().name), folder, settings, buckets))
-                    except OSError as error:
-                        if unreadable is None:
-                            raise
-                        unreadable.append(_cannot_be_read(folder, error))
                 if found.folders and found.files:
                     files.setdefault(path, []).extend(found.files)
             else:
@@ -85,8 +82,10 @@ def find_runs(
         for name in sorted(names):
             group = folder.resolve().name if name in STANDARD_STREAMS else group_name(name, names)
             groups.setdefault(group, []).append(name)
-        runs += [open_run(label(group), folder, settings, buckets, members) for group, members in groups.items()]
-    each: dict[object, Run] = {}
+        for group, members in groups.items():
+            with reading(folder / group, unreadable):
+                runs.append(open_run(label(group), folder, settings, buckets, members))
+    each: dict[object, ObservedRun] = {}
     for run in runs:
         each.setdefault((run.folder.resolve(), run.chosen, *sorted(run.files)), run)
     if different and len(each) < len(runs):
@@ -94,8 +93,21 @@ def find_runs(
     return _with_names_of_their_own(list(each.values()), settings, buckets)
 
 
-def _cannot_be_read(path: Path, error: OSError) -> str:
-    return f"{error.filename or path}: cannot be read: {error.strerror}; expected a file or a folder"
+@contextmanager
+def reading(run: Path, unreadable: list[str] | None) -> Iterator[None]:
+    """Read one of several runs: what goes wrong is added to `unreadable`, a sentence; None: it is raised."""
+    try:
+        yield
+    except Exception as error:
+        if unreadable is None:
+            raise
+        unreadable.append(_cannot_be_read(run, error))
+
+
+def _cannot_be_read(path: Path, error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename or path}: cannot be read: {error.strerror}; expected a file or a folder"
+    return f"{path}: cannot be read: {type(error).__name__}: {error}; please report this"
 
 
 def _expanded(path: Path, settings: RunsSettings) -> list[Path]:
@@ -112,13 +124,15 @@ def nothing_recognised(paths: Iterable[Path]) -> UserError:
     )
 
 
-def find_worker(folder: Path, worker: str, settings: RunsSettings, buckets: Buckets) -> Run:
-    """The run in that folder with only this worker, read as by read_runs."""
+def find_worker(
+    folder: Path, worker: str, settings: RunsSettings, buckets: Buckets, *, logs: bool = True
+) -> ObservedRun:
+    """The run in that folder with only this worker, read as by read_runs; without `logs`, only what it printed."""
     name = label(folder.resolve().name)
     files = {file for file in listing(folder).files if file.startswith(f"{worker}.")}
     # db.2.out does not belong to db.
     plans = open_run(name, folder, settings, buckets, files).plans.get(label(worker), ())
-    own = {part for plan in plans for part, _ in plan.parts}
+    own = {part for plan in plans if logs or not plan.is_log for part, _ in plan.parts}
     run = open_run(name, folder, settings, buckets, {*own, NAME, f"{worker}{SUFFIX}"})
     _read(run)
     return run
@@ -158,8 +172,8 @@ def one_thing(path: Path, settings: RunsSettings) -> list[Path]:
         )
     if not there and not found:
         raise ConfigError(
-            f"{path}: no such run; expected a file, a folder, or the name of an experiment: "
-            f"runs in {path.parent} whose {NAME} says repeat_of: {path.name}"
+            f"{path}: no such run; expected a file, a folder, or the name of an experiment, "
+            f"whose repeats are {path.name}-1, {path.name}-2 ... in {path.parent}"
         )
     return found or [path]
 
@@ -196,7 +210,7 @@ def chosen(path: Path) -> tuple[Path, int] | None:
     return (there, int(number)) if _NUMBER.fullmatch(number) and not path.exists() and there.exists() else None
 
 
-def _choose(path: Path, number: int, settings: RunsSettings, buckets: Buckets) -> list[Run]:
+def _choose(path: Path, number: int, settings: RunsSettings, buckets: Buckets) -> list[ObservedRun]:
     runs, most = [], 0
     for run in find_runs([path], settings, buckets):
         # Without records: they belong to the last run.
@@ -212,7 +226,7 @@ def _choose(path: Path, number: int, settings: RunsSettings, buckets: Buckets) -
     return runs
 
 
-def _with_names_of_their_own(runs: list[Run], settings: RunsSettings, buckets: Buckets) -> list[Run]:
+def _with_names_of_their_own(runs: list[ObservedRun], settings: RunsSettings, buckets: Buckets) -> list[ObservedRun]:
     """The runs; if several have the same name, each is named with its folder."""
     taken = Counter(run.name for run in runs)
     return [
@@ -221,7 +235,9 @@ def _with_names_of_their_own(runs: list[Run], settings: RunsSettings, buckets: B
     ]
 
 
-def _renamed(run: Run, name: str, files: Iterable[str], settings: RunsSettings, buckets: Buckets) -> Run:
+def _renamed(
+    run: ObservedRun, name: str, files: Iterable[str], settings: RunsSettings, buckets: Buckets
+) -> ObservedRun:
     renamed = open_run(name, run.folder, settings, buckets, files)
     if run.chosen:
         renamed.choose(run.chosen)
@@ -230,9 +246,9 @@ def _renamed(run: Run, name: str, files: Iterable[str], settings: RunsSettings, 
 
 def open_run(
     name: str, folder: Path, settings: RunsSettings, buckets: Buckets, only: Iterable[str] | None = None
-) -> Run:
+) -> ObservedRun:
     """The run that consists of these files of a folder (by default, all of them), not yet read. Raises OSError."""
-    run = Run(name, folder, settings, buckets, Faults())
+    run = ObservedRun(name, folder, settings, buckets, Faults())
     found = listing(folder).files
     if only is not None:
         found = {file: found[file] for file in only if file in found}

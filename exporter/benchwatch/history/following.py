@@ -17,7 +17,7 @@ from ..metrics.buckets import Buckets
 from ..metrics.samples import Family
 from ..runs.files import FileStatus, Rewritten, statuses
 from ..runs.layout import StreamPlan
-from ..runs.run import Run
+from ..runs.observed_run import ObservedRun
 from ..runs.stream import Stream
 from ..settings.record import SUFFIX
 from ..settings.settings import RunsSettings
@@ -106,7 +106,7 @@ class Following(Replay):
     open = GrowingRecording
     _recordings: dict[str, GrowingRecording]  # type: ignore[assignment]
 
-    def __init__(self, run: Run, name: str, buckets: Buckets) -> None:
+    def __init__(self, run: ObservedRun, name: str, buckets: Buckets) -> None:
         super().__init__(run, name, buckets, -math.inf, gather=True)
         self._reported: dict[str, Moment] = {}  # the last moment of each stream, in its own time
         self._last: dict[str, Moment] = {}  # the same in Unix time
@@ -218,7 +218,8 @@ class FollowedRun:
     def look(self, names: Collection[str], ended: Collection[str] | None, now: float) -> bool:
         """Read what is new in the files of these names; returns whether there are new timelines.
 
-        `ended` names the workers that have ended; None: all. Raises OSError or ConfigError if a file cannot be read.
+        `ended` names the workers whose output is complete for now; None: all. Raises OSError or ConfigError if a file
+        cannot be read.
         """
         files = statuses(self._folder, names)
         if self._seen == (seen := (files, None if ended is None else frozenset(ended))):

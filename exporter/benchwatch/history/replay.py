@@ -27,8 +27,8 @@ from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group, Latencies
 from ..runs.files import Rewritten
 from ..runs.layout import StreamPlan
-from ..runs.run import Run
-from ..runs.worker import KEPT_LIVE, Worker
+from ..runs.observed_run import ObservedRun
+from ..runs.observer import KEPT_LIVE, Observer
 from ..settings.record import RunFile
 from ..tools.api import Moment, ReadLine, State
 from ..tools.beginning import PUNCTUAL
@@ -68,7 +68,7 @@ class Replay:
     open: type[Recording] = Recording
     """The class that reads a stream."""
 
-    def __init__(self, run: Run, name: str, buckets: Buckets, now: float, gather: bool = False) -> None:
+    def __init__(self, run: ObservedRun, name: str, buckets: Buckets, now: float, gather: bool = False) -> None:
         self._run = run
         self._name = name
         self._buckets = buckets
@@ -81,10 +81,20 @@ class Replay:
         self._runfile = self.worker.runfile
 
     @property
+    def copied(self) -> bool:
+        """Whether its times say nothing: its files date it, and were written faster than the benchmark ran."""
+        start, end = self.worker.start, self.worker.end
+        if not self.by_file_time or start is None or self._runfile.scheduled:
+            return False
+        births = {name: recording.born for name, recording in self._recordings.items() if not recording.plan.is_log}
+        written = [self._last_written[name] - born for name, born in births.items() if born is not None]
+        return bool(written) and 0 <= max(written) < (end - start) / 2
+
+    @property
     def _modified(self) -> float:
         return max(self._last_written.values())
 
-    def _new_worker(self) -> Worker:
+    def _new_worker(self) -> Observer:
         for recording in self._recordings.values():
             recording.restart()
         plans = self._run.plans[self._name]
@@ -106,8 +116,10 @@ class Replay:
 
     def _to_the_end(self, events: Sequence[Event], idle: bool = False) -> Iterator[Step]:
         """Play the last events; the output is complete after them."""
-        for event, (following, _) in pairwise([*events, Event(self._now, {})]):
+        for event, (following, _) in pairwise([*events, Event(math.inf, {})]):
             yield self._play(event, last=event is events[-1])
+            if following == math.inf:
+                following = self._now - self.worker.clock_behind
             yield from self._pass_time(event.time, following, idle)
 
     def _play(self, event: Event, *, last: bool) -> Step:
@@ -115,6 +127,7 @@ class Replay:
         known = self._runfile if last else replace(self._runfile, exit_code=None, end=None)
         for name, offset in event.offsets.items():
             self._recordings[name].until, self._recordings[name].modified = offset, event.time
+        self.worker.files_written = self._modified
         self._read(event.time, known)
         if last:
             self.worker.output.over()

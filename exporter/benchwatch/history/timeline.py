@@ -9,6 +9,7 @@ samples from before that run, nor from a log that an earlier run left behind. Ti
 Prometheus.
 """
 
+import math
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,11 +17,14 @@ from dataclasses import dataclass, field
 from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group, Latencies
 from ..metrics.samples import Family, Part, Sample
-from ..runs.run import Run
+from ..runs.observed_run import ObservedRun
 from ..settings.record import RunFile
+from ..tools.api import Figures
 from .ledger import Ledger
 from .replay import Replay, Step
 from .series import Series
+
+NOT_MEASURED = Figures(None, None, None, None)
 
 
 @dataclass(frozen=True)
@@ -48,8 +52,19 @@ class Timeline:
     series: Sequence[Series]
     by_file_time: bool = False
     """Whether its times come from modification times of files, because the output has none."""
+    copied: bool = False
+    """Whether these times say nothing, because the files are copies."""
+    figures: Figures = NOT_MEASURED
+    """The main figures that the page showed at the end, of the whole run if it finished."""
     latencies: Mapping[Group, Latencies] = field(default_factory=dict)
     """All latencies by group, time and bin, if requested; empty if the tool wrote none."""
+
+    @property
+    def span(self) -> tuple[float, float] | None:
+        """When it ran, Unix seconds; the end of an active one is infinite. None if nothing says when."""
+        if self.start is None or self.copied:
+            return None
+        return self.start, math.inf if self.end is None else max(self.start, self.end)
 
     def get(self, family: Family | None, **labels: str) -> list[Series]:
         """The series of a family with these labels; none if the family is None."""
@@ -58,7 +73,7 @@ class Timeline:
 
 
 def timelines(
-    runs: Iterable[Run],
+    runs: Iterable[ObservedRun],
     buckets: Buckets,
     *,
     families: Collection[Family] | None = None,
@@ -136,5 +151,7 @@ class Book:
             final,
             series,
             self._replay.by_file_time,
+            self._replay.copied,
+            worker.figures,
             self._replay.latencies,
         )

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 from ..metrics.buckets import Buckets
 from ..runs.files import listing
-from ..runs.run import Run
+from ..runs.observed_run import ObservedRun
+from ..runs.observer import Observer
 from ..runs.unusable import Faults
-from ..runs.worker import Worker
 from ..settings.settings import RunsSettings
 from ..values import numbers
 from ..values.names import label
@@ -157,7 +157,7 @@ class Live:
     def __init__(self, record: RunRecord) -> None:
         logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
         self._record = record
-        self._run = Run(label(record.run), record.folder, RunsSettings(), Buckets(1), Faults())
+        self._run = ObservedRun(label(record.run), record.folder, RunsSettings(), Buckets(1), Faults())
 
     def look(self) -> Shown:
         """What the files say now. Raises OSError."""
@@ -174,7 +174,7 @@ class Live:
         return next((_shown(one) for one in self._run.workers if one.name == label(worker)), Shown([], []))
 
 
-def _shown(worker: Worker) -> Shown:
+def _shown(worker: Observer) -> Shown:
     figures, unit = worker.state.figures(), worker.roles.unit
     rates: list[float | None] = [report.throughput for report in worker.state.history]
     if worker.phase == "stalled":
@@ -182,7 +182,9 @@ def _shown(worker: Worker) -> Shown:
     words = []
     if figures.throughput is not None:
         rate = figures.throughput
-        words.append(numbers.bandwidth(rate) if unit.in_bytes else f"{numbers.rate_in_full(rate)} {unit.name}")
+        words.append(
+            numbers.throughput(unit.name)(rate) if unit.in_bytes else f"{numbers.rate_in_full(rate)} {unit.name}"
+        )
     if figures.latency is not None:
         words.append(f"mean {numbers.latency(figures.latency)}")
     if figures.p99 is not None:

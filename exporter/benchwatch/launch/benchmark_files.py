@@ -1,13 +1,16 @@
 """Files that the benchmark itself writes: linked into the run's folder while they grow, and kept there afterwards.
 
 A log that the launcher requests is written to memory (/dev/shm) if there is room; an output file and a log that the
-user requests stay where the user put them. The run's folder has links to all of them. When the benchmark has ended,
-copies replace the links to files that would not stay; they are on disk before another run begins.
+user requests are written where the user put them. While they grow, the run's folder has links to them. When the
+benchmark has ended, the links are replaced: by the logs themselves, and by a copy of the output file. So the folder has
+everything, whoever tidies up or copies it. A log whose place the user named has a link there. Copies are on disk before
+another run begins.
 
 Each run has its own folder in memory. A file in it names the run's folder, and stays locked (flock) while the launcher
 or the benchmark lives. The next launcher in the same folder of runs moves the logs of unlocked folders to their runs.
 """
 
+import errno
 import fcntl
 import glob
 import os
@@ -37,6 +40,7 @@ class OwnFiles:
         self._host = host
         self._log: Path | None = None
         self._log_name = ""
+        self._log_named = False
         self._memory: Memory | None = None
         self._output: Path | None = None
         self._output_before: tuple[int, ...] = ()
@@ -65,10 +69,13 @@ class OwnFiles:
             self._memory.give_back()
         self._log = self._memory = None
 
-    def expect_log(self, prefix: Path, name: str) -> None:
-        """Expect a log that the command requests; `name` is for messages. Raises UserError if it would count twice."""
+    def expect_log(self, prefix: Path, name: str, *, named: bool) -> None:
+        """Expect a log that the command requests; `name` is for messages. Raises UserError if it would count twice.
+
+        `named`: whether the command names its place, so that somebody may look for it there.
+        """
         self._check(prefix, self._record.folder / self._record.worker)
-        self._log, self._log_name = prefix.absolute(), name
+        self._log, self._log_name, self._log_named = prefix.absolute(), name, named
 
     def expect_output(self, path: Path) -> None:
         """Expect a file that the benchmark writes its output to. Raises UserError if it would count twice."""
@@ -107,17 +114,24 @@ class OwnFiles:
         return f"the {self._log_name} {self._log}.* was not found: no percentiles"
 
     def keep(self) -> str:
-        """Replace links to memory, and to a file that another run overwrites, with copies; returns what went wrong."""
+        """Replace the links with the files or, of an output file, with a copy; returns what went wrong."""
         wrong = ""
         for file, link in self._found.items():
-            if not link.is_symlink() or not (self._memory or file == self._output):
+            if not link.is_symlink():
                 continue
             try:
-                copy_to_disk(file, link)
-                if self._memory:
-                    file.unlink()
+                if file != self._output and not self._memory:
+                    _move(file, link)
+                else:
+                    copy_to_disk(file, link)
+                    if self._memory:
+                        file.unlink()
             except OSError as error:
                 wrong = f"{file} cannot be copied to {self._record.folder} and stays in place: {error.strerror}"
+                continue
+            if self._log_named and file != self._output:
+                with suppress(OSError):  # a folder in which links cannot be made
+                    file.symlink_to(link.absolute())
         if self._memory:
             self._memory.give_back()
         return wrong
@@ -186,9 +200,21 @@ def _bring(folder: Path, run: Path) -> list[str]:
             file.unlink()
         except OSError as error:
             return [
-                f"{file}, of a launcher that was killed, cannot be copied to {run}: {error.strerror}; it stays there"
+                f"{file}, which an earlier launcher left in memory, cannot be copied to {run}: {error.strerror}; "
+                "it stays there"
             ]
-    return [f"{run} now has its log, which a launcher that was killed left in memory"] if logs and run.is_dir() else []
+    return [f"{run} now has its log, which an earlier launcher left in memory"] if logs and run.is_dir() else []
+
+
+def _move(file: Path, to: Path) -> None:
+    """Put a file in the place of a link to it. Raises OSError."""
+    try:
+        file.replace(to)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        copy_to_disk(file, to)
+        file.unlink()
 
 
 def copy_to_disk(file: Path, to: Path) -> None:

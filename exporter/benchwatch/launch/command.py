@@ -47,7 +47,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
         "--host", metavar="NAME", help="machine whose disks and processors the run uses (default: detected)"
     )
     run.add_argument("--client", metavar="NAME", help="machine that runs the benchmark itself (default: detected)")
-    run.add_argument("--vm", metavar="NAME", help="name of the host in the mapping of vdisks")
+    run.add_argument("--vm", metavar="NAME", help="VM name in the vdisk mapping (default: the host's name)")
     run.add_argument("--disk", help="role of a disk of the host, such as sdb=log; can be repeated", **pairs)
     run.add_argument("--objective", type=_objective, metavar="TIME", help="latency objective, such as 1ms")
     run.add_argument("--warmup", type=duration, metavar="TIME", help="leave this time at the start out of results")

@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit
 
 import requests
 
-from ..runs.append import GAP, LARGEST_PIECE, STREAM, files_of
+from ..runs.append import LARGEST_PIECE, STREAM, files_of
 from ..settings.record import SUFFIX
 from ..values.addresses import server_url
 from ..values.errors import FAILED, UserError, reason_of
@@ -31,13 +31,18 @@ _PATIENCE = (3.05, 30.0)
 """Seconds that a connection and an answer may take."""
 _LAST_PATIENCE = 10.0
 _OK = 200
-_REPLACES = "replaces"
+_BEYOND_ITS_END = 416
+"""The status of a piece that begins beyond the end of the exporter's file."""
 _AGAIN = (408, 429)
 """Status codes of an exporter that is busy with other pushes: try again."""
 
 
 class _Refused(Exception):
-    """The exporter answered with a refusal, or would do so."""
+    """The exporter answered with a refusal, or would do so; `status` is that of HTTP, if it did."""
+
+    def __init__(self, sentence: str, status: int = 0) -> None:
+        super().__init__(sentence)
+        self.status = status
 
 
 class Delivery:
@@ -50,6 +55,7 @@ class Delivery:
         self._record = record
         self._takes_name = takes_name
         self._session = requests.Session()
+        self._session.headers["Accept"] = "application/json"
         self._sent: dict[str, int] = {}
         self._first_record = b""
         self._record_sent = b""
@@ -176,24 +182,29 @@ class Delivery:
         """
         start = len(self._record.worker) + 1
         files = reversed(files_of(self._record.folder, self._record.worker))
-        return {file.name[start:]: file for file in files if STREAM.fullmatch(file.name, start) and file.exists()}
+        return {
+            file.name[start:]: file for file in files if STREAM.fullmatch(file.name, start) and not _is_endless(file)
+        }
 
     def _send_record(self) -> str:
         """Send the current record, but the first version until that is acknowledged: the exporter may have it already.
 
-        Returns the exporter's answer if the user should see it.
+        Returns a sentence if it replaces a start that failed.
         """
-        answer = ""
+        replaced = ""
         if not self._record_sent and not self._sent:
             self._first_record = self._first_record or _content(self._record.path)
             if not self._first_record:
                 return ""
-            answer = self._put(self._place + SUFFIX, self._first_record, headers={"If-None-Match": "*"})
+            replaced = self._put(self._place + SUFFIX, self._first_record, headers={"If-None-Match": "*"})
             self._record_sent = self._first_record
         if content := self._changed_record():
             self._put(self._place + SUFFIX, content)
             self._record_sent = content
-        return f"{self._shown}: {answer}" if _REPLACES in answer else ""
+        if not replaced:
+            return ""
+        name = f"{self._record.run}/{self._record.worker}"
+        return f"{self._shown}: {name} replaces a start that failed before anything was measured ({replaced})"
 
     def _changed_record(self) -> bytes:
         """The current record if it differs from what was sent; empty if not, or if it was removed. Raises OSError."""
@@ -213,7 +224,7 @@ class Delivery:
                 self._put(self._place, data, params={"stream": suffix, "offset": str(offset)})
                 self._sent[suffix] = offset + len(data)
         except _Refused as refusal:
-            if GAP not in str(refusal):
+            if refusal.status != _BEYOND_ITS_END:
                 raise
             self._sent, self._record_sent = {}, b""  # the exporter lost what it had
             return False
@@ -228,8 +239,13 @@ class Delivery:
         if answer.status_code >= 500 or answer.status_code in _AGAIN:
             raise requests.HTTPError(_said(answer))
         if answer.status_code != _OK:
-            raise _Refused(_said(answer))
-        return answer.text.strip()[:300]
+            raise _Refused(_said(answer), answer.status_code)
+        return _field(answer, "replaced")
+
+
+def _is_endless(path: Path) -> bool:
+    """Whether reading it might never end: a pipe without a writer, a device."""
+    return path.is_fifo() or path.is_char_device()
 
 
 def _size(path: Path) -> int:
@@ -241,7 +257,7 @@ def _size(path: Path) -> int:
 
 def _content(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return path.read_bytes() if path.is_file() or not path.exists() else b""  # a pipe would be waited for
     except FileNotFoundError:
         return b""
 
@@ -249,4 +265,14 @@ def _content(path: Path) -> bytes:
 def _said(answer: requests.Response) -> str:
     """The sentence that an exporter answers, or the status of any other server, whose answer may be a page."""
     page = "html" in answer.headers.get("Content-Type", "")
-    return (not page and answer.text.strip()[:300]) or f"{answer.status_code} {answer.reason}"
+    sentence = _field(answer, "error") or ("" if page else answer.text.strip()[:300])
+    return sentence or f"{answer.status_code} {answer.reason}"
+
+
+def _field(answer: requests.Response, name: str) -> str:
+    """A field of an exporter's answer; empty without it."""
+    try:
+        found = answer.json()
+    except ValueError:
+        return ""
+    return str(found.get(name, ""))[:300] if isinstance(found, dict) else ""

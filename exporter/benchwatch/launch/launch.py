@@ -40,8 +40,11 @@ class _Running(NamedTuple):
     bar: Bar | None
 
 
-def launch(plan: Plan, terminal: Terminal) -> child.Ending:
-    """Run the benchmark once. Raises UserError if it is not started."""
+def launch(plan: Plan, terminal: Terminal) -> tuple[child.Ending, bool]:
+    """Run the benchmark once; returns how it ended, and whether all that it wrote is in its run.
+
+    Raises UserError if it is not started.
+    """
     record = plan.record
     for sentence in rescue(record.folder.parent):
         terminal.say(sentence)
@@ -63,8 +66,8 @@ def launch(plan: Plan, terminal: Terminal) -> child.Ending:
 
             opener = PageOpener(plan.push, plan.page)
         added = f", added {' '.join(prepared.added)}" if prepared.added else ""
-        if replaced:
-            terminal.say(replaced)
+        for sentence in filter(None, (replaced, record.joins())):
+            terminal.say(sentence)
         if opener:
             terminal.say(opener.announce())
         terminal.say(f"records {record.folder / record.worker}.*{added}")
@@ -79,16 +82,16 @@ def launch(plan: Plan, terminal: Terminal) -> child.Ending:
         exactness = _record_start(running.start, record, schedule)
         if opener:
             opener.start()
-        ending, wrong = _attend(running, record, files, delivery, plan.benchmark.elsewhere)
+        ending, lost, wrong = _attend(running, record, files, delivery, plan.benchmark.elsewhere)
         terminal.wait(_SHOWN)
         if running.bar:
             running.bar.stop()
         record.release()
-        for sentence in filter(None, (exactness, *wrong)):
+        for sentence in filter(None, (exactness, *lost, *wrong)):
             terminal.say(sentence)
     if opener and (sentence := opener.finish()):
         terminal.say(sentence)
-    return ending
+    return ending, not lost
 
 
 @contextmanager
@@ -161,8 +164,10 @@ def _writer(descriptor: int, bar: Bar | None) -> Write:
 
 def _attend(
     running: _Running, record: RunRecord, files: OwnFiles, delivery: "Delivery | None", elsewhere: bool
-) -> tuple[child.Ending, list[str]]:
-    """Wait for the end and complete the record; returns the ending, and sentences about what was not recorded.
+) -> tuple[child.Ending, list[str], list[str]]:
+    """Wait for the end and complete the record.
+
+    Returns the ending, sentences about what could not be brought into the run, and other sentences.
 
     `elsewhere`: the CPU time seen here would be that of ssh or docker.
     """
@@ -175,19 +180,18 @@ def _attend(
     end = round(time.time(), 3)
     link()
     running.reader.join(_LEFT_BEHIND)
-    wrong = []
+    lost = []
     for path, sink in running.recorded.items():
         sink.close()
         if sink.lost:
-            wrong.append(f"{sink.lost} bytes of the output are not in {path}: {sink.reason}")
-    wrong.append(files.keep())
-    if not ending.exit_code:
-        wrong.append(files.missing())
+            lost.append(f"{sink.lost} bytes of the output are not in {path}: {sink.reason}")
+    lost.append(files.keep())
+    wrong = [] if ending.exit_code else [files.missing()]
     try:
         cpu_seconds = None if elsewhere else round(ending.cpu_seconds, 2)
         record.write(end=end, exit_code=ending.exit_code, signal=ending.signal, cpu_seconds=cpu_seconds)
     except OSError as error:
-        wrong.append(f"the end is not recorded in {record.path}: {error.strerror}")
+        lost.append(f"the end is not recorded in {record.path}: {error.strerror}")
     if delivery:
         wrong.append(delivery.finish())
-    return ending, list(filter(None, wrong))
+    return ending, list(filter(None, lost)), wrong

@@ -10,14 +10,20 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..compare.comparison import comparable
+from ..compare.experiment import CannotCompare, Experiment
 from ..results.requirements import Requirement, answers
 from ..results.result import RunResult, Subject, read_worker
-from ..results.result_text import series, text
+from ..results.result_view import blocks, series
 from ..settings.record import SUFFIX
 from ..settings.settings import RunsSettings
+from ..show.as_text import text
 from .child import ENDING, signals_held
 from .printing import Terminal
 from .worker_record import RunRecord, recorded
+
+_TRIED = 5
+"""Latest runs that are tried for a comparison: each is read."""
 
 
 class Outcomes:
@@ -55,7 +61,7 @@ class Outcomes:
             if not found:
                 self._terminal.say(f"{record.run}: nothing was measured: no output of a known form")
             elif shown:
-                self._terminal.say(text(Subject(record.run, found, False)).rstrip("\n"))
+                self._terminal.say(text(blocks(Subject(record.run, found, False))).rstrip("\n"))
         except KeyboardInterrupt:
             self._terminal.say(f"the result is not shown: see benchwatch show {record.folder}")
         except OSError as error:  # the folder is gone
@@ -80,7 +86,8 @@ class Outcomes:
         met = not self._requirements
         try:
             if (repeated and len(self._results) > 1) or (swept and self._results):
-                self._terminal.say(series(Subject(name, self._results, repeated, swept, self._without)).rstrip("\n"))
+                subject = Subject(name, self._results, repeated, swept, self._without)
+                self._terminal.say(text(series(subject)).rstrip("\n"))
             if self._requirements:
                 found = answers(self._requirements, self._results, self._without)
                 met = all(answer.met for answer in found)
@@ -99,20 +106,31 @@ class Outcomes:
         this = shlex.quote(str(folder / name))
         other = None
         if not swept:
-            other = _before(folder, {record.run for record in self._records}, self._records[-1].worker)
+            other = self._before(folder)
         well = all(result.state == "finished" for result in self._results)
         compare = f"benchwatch compare {shlex.quote(str(other))} {this}" if other and well else ""
         show = f"benchwatch show {this} --json"
         self._terminal.say(f"next: {compare or show}\n      benchwatch report {this}")
 
+    def _before(self, folder: Path) -> Path | None:
+        """The latest comparable run with a worker of that name, or the experiment that it repeats; None without one."""
+        worker, own = self._records[-1].worker, {record.run for record in self._records}
+        records = [path for path in folder.glob(f"*/{worker}{SUFFIX}") if path.parent.name not in own]
+        newest = sorted(records, key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in newest[:_TRIED]:
+            record = recorded(path)
+            experiment = record.repeat_of if record else None
+            repeats = [one for one in records if one.parent.name.startswith(f"{experiment}-")] if experiment else [path]
+            finished = all((found := recorded(one)) and found.exit_code == 0 for one in repeats)
+            if finished and self._is_comparable(path.parent, worker):
+                return folder / (experiment or path.parent.name)
+        return None
 
-def _before(folder: Path, own: set[str], worker: str) -> Path | None:
-    """The latest other run with a worker of that name, or the experiment that it repeats; None if there is none."""
-    records = [path for path in folder.glob(f"*/{worker}{SUFFIX}") if path.parent.name not in own]
-    for path in sorted(records, key=lambda path: path.stat().st_mtime, reverse=True):
-        record = recorded(path)
-        experiment = record.repeat_of if record else None
-        repeats = [one for one in records if one.parent.name.startswith(f"{experiment}-")] if experiment else [path]
-        if all((found := recorded(one)) and found.exit_code == 0 for one in repeats):  # `compare` would refuse another
-            return folder / (experiment or path.parent.name)
-    return None
+    def _is_comparable(self, folder: Path, worker: str) -> bool:
+        """Whether `benchwatch compare` would take the run in that folder as the base of this one."""
+        found = read_worker(folder, worker, RunsSettings(), logs=False)
+        sides = [Experiment(one.run.name, [one.run], ()) for one in (*found, self._results[-1]) if one.measured]
+        try:
+            return len(sides) == 2 and bool(comparable(sides))
+        except CannotCompare:
+            return False

@@ -16,7 +16,7 @@ from ..results.requirements import requirement
 from ..settings.record import NAME, SUFFIX, SweepPoint, check_label
 from ..tools.invocation import Benchmark, find_benchmark
 from ..tools.registry import TOOLS, named
-from ..values.errors import NOT_MET, UserError
+from ..values.errors import NOT_MET, NOT_RECORDED, UserError
 from ..values.names import check_name
 from .launch import launch
 from .outcome import Outcomes
@@ -59,7 +59,7 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
     steps = _steps(options, name, points, benchmarks, order)
     todo = [step for step in steps if not step.done]
     done = len(steps) - len(todo)
-    code = 0
+    code, complete = 0, True
     with Terminal() as terminal, Outcomes(terminal, required) as outcomes:
         for step in steps:
             if step.done:
@@ -71,8 +71,9 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
             if step is todo[0]:
                 page = (plan.record.run if len(steps) == 1 else "") if options.open else None
                 plan = plan._replace(at=options.at, page=page)
-            ending = launch(plan, terminal)
+            ending, is_complete = launch(plan, terminal)
             code = ending.exit_code or code
+            complete &= is_complete
             outcomes.add(plan.record)
             if ending.requested or number == len(steps):
                 break
@@ -80,7 +81,7 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
                 code = code or 128 + received
                 break
         met = outcomes.together(name, repeated=not options.sweep and len(steps) > 1, swept=bool(options.sweep))
-    return code or (0 if met else NOT_MET)
+    return code or (0 if complete else NOT_RECORDED) or (0 if met else NOT_MET)
 
 
 def _benchmark(words: Sequence[str]) -> Benchmark:

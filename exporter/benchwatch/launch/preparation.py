@@ -116,7 +116,7 @@ def _expect_files(plan: Plan, command: Command, files: OwnFiles) -> Preparation:
     if output and not benchmark.elsewhere:
         files.expect_output(Path(output))
     if log and log.prefix and not benchmark.elsewhere:
-        files.expect_log(Path(log.prefix), log.name)
+        files.expect_log(Path(log.prefix), log.name, named=log.named)
     no_log = command.prepare(plan.percentiles, None)
     if output and benchmark.elsewhere:
         no_log = no_log.remark(f"nothing will be shown: {benchmark.tool} may write {output} on another machine")

@@ -66,7 +66,7 @@ class RunRecord:
     def _never_started(self, files: Sequence[Path]) -> bool:
         """Whether a launcher that has ended left only its empty output files and a record without a start."""
         record, output = recorded(self.path), self.file("out")
-        empty = all(file == self.path or not file.stat().st_size for file in files)
+        empty = all(file == self.path or (file.exists() and not file.stat().st_size) for file in files)
         return empty and output in files and record is not None and record.start is None
 
     def _is_active(self) -> bool:
@@ -100,6 +100,17 @@ class RunRecord:
             self._restore()
             raise self.unwritable(error) from error
         return replaced
+
+    def joins(self) -> str:
+        """A sentence if the run has workers that have ended, which this one only follows; otherwise empty."""
+        others = {path.stem: recorded(path) for path in self.folder.glob(f"*{SUFFIX}")}
+        ended = sorted(name for name, one in others.items() if one and one.end is not None and name != self.worker)
+        if not ended:
+            return ""
+        return (
+            f"{self.folder} has {', '.join(ended)}, which ended before: "
+            f"the result of {self.worker} is not added to theirs"
+        )
 
     def unwritable(self, error: OSError) -> UserError:
         """The error that says why nothing was started, and what to do."""

@@ -24,31 +24,29 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 RENDER_ERRORS = Family(
     "benchwatch_render_errors_total",
     "counter",
-    "Times that a worker, a CVM or a part of the exporter could not be shown, by what of it was left out: its samples "
-    "on this page, or its view on the landing page. The log names it.",
+    "Workers, CVMs or parts that could not be rendered, by what was left out: samples or view. The log names them.",
     ("of",),
 )
-SERIES = Family("benchwatch_series", "gauge", "Series of this page in all parts, without these of the page itself.")
+SERIES = Family("benchwatch_series", "gauge", "Series of runs and CVMs on this page, all parts.")
 SERIES_LEFT_OUT = Family(
     "benchwatch_series_left_out",
     "gauge",
-    "Series of the workers and CVMs that are not on this page because it has reached runs.limits.series.",
+    "Series left out because the page reached runs.limits.series.",
 )
 WORKERS_LEFT_OUT = Family(
     "benchwatch_workers_left_out",
     "gauge",
-    "Workers and CVMs that are not on this page because it has reached runs.limits.series; those that ended first go "
-    "first. The log names them.",
+    "Workers and CVMs left out because the page reached runs.limits.series, ended ones first. The log names them.",
 )
 ACTIVE_LEFT_OUT = Family(
     "benchwatch_active_workers_left_out",
     "gauge",
-    "Those of benchwatch_workers_left_out that have not ended, CVMs included: no graph or alert sees them.",
+    "Those of benchwatch_workers_left_out that have not ended: no graph or alert sees them.",
 )
 VALUES_CUT = Family(
     "benchwatch_label_values_cut_total",
     "counter",
-    "Times that a label value longer than runs.limits.value_length was cut; a checksum of the whole is at its end.",
+    "Label values cut at runs.limits.value_length; a checksum of the whole ends them.",
 )
 FAMILIES = (RENDER_ERRORS, SERIES, SERIES_LEFT_OUT, WORKERS_LEFT_OUT, ACTIVE_LEFT_OUT, VALUES_CUT)
 

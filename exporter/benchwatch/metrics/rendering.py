@@ -27,8 +27,7 @@ _NEVER = object()
 BEYOND_LIMIT = Family(
     "benchwatch_run_beyond_limit",
     "gauge",
-    "Series of a worker (of labels: labels) that are not on this page, by the limit of runs.limits that they are "
-    "beyond; absent where there are none.",
+    "Series (labels: labels) of a worker left out, by the limit in runs.limits; absent without any.",
     ("limit",),
 )
 

@@ -11,9 +11,15 @@ import re
 import socket
 import threading
 import time
-from contextlib import closing
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Any, Literal, TypeVar
 from urllib.parse import urlsplit
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection
+from urllib3.connectionpool import HTTPConnectionPool
+from urllib3.exceptions import HTTPError, ProtocolError
 
 from ..values.version import VERSION
 from .cvm_settings import base_url
@@ -36,7 +42,7 @@ Reason = Literal[
 """Why a page could not be used; a label value."""
 
 _QUERY = re.compile(r"(?:[A-Za-z0-9_.:=&,~@-]|%[0-9A-Fa-f]{2}){1,300}", re.ASCII)
-_HEADERS = {"User-Agent": f"benchwatch/{VERSION}", "Connection": "close"}
+_HEADERS = {"User-Agent": f"benchwatch/{VERSION}", "Accept-Encoding": "identity", "Connection": "close"}
 _CHUNK = 65536
 
 
@@ -84,71 +90,98 @@ class Client:
         """The page's body. Raises PageError; ValueError for a path or query that must not be requested."""
         if path not in PATHS or (query and (path != "/vdisk_stats" or not _QUERY.fullmatch(query))):
             raise ValueError(f"{path}?{query}: not one of the allowed pages ({', '.join(PATHS)})")
-        parts = urlsplit(self.url)
-        with self._one_at_a_time, closing(_Connection(parts.hostname or "", parts.port, self._connect_timeout)) as line:
-            connected = False
+        request = requests.Request("GET", self.url, headers=_HEADERS).prepare()
+        request.url = f"{self.url}{path}{f'?{query}' if query else ''}"
+        times = self._connect_timeout, self._deadline
+        with self._one_at_a_time, requests.Session() as session:
+            session.trust_env = False  # no proxy, no password from a file
+            session.mount("http://", _Adapter(time.monotonic() + self._deadline))
             try:
-                line.connect_until(time.monotonic() + self._deadline)
-                connected = True
-                line.request("GET", f"{path}?{query}" if query else path, headers=_HEADERS)
-                with line.getresponse() as response:
+                with session.send(request, timeout=times, stream=True, allow_redirects=False) as response:
                     return self._body(response)
-            except (OSError, http.client.HTTPException, UnicodeError) as error:
-                raise self._page_error(error, connected) from error
+            except (requests.RequestException, HTTPError, OSError) as error:
+                raise self._page_error(error) from error
 
-    def _body(self, response: http.client.HTTPResponse) -> bytes:
-        if 300 <= response.status < 400:
+    def _body(self, response: requests.Response) -> bytes:
+        if 300 <= response.status_code < 400:
             raise PageError("redirect", f"redirects to {response.headers.get('Location', '?')!r}, not followed")
-        if response.status != 200:
-            raise PageError("http_status", f"HTTP status {response.status}")
-        expected = response.length
+        if response.status_code != 200:
+            raise PageError("http_status", f"HTTP status {response.status_code}")
+        expected = response.raw.length_remaining
         too_large = PageError("too_large", f"more than {self._max_page_bytes} bytes")
         if expected is not None and expected > self._max_page_bytes:
             raise too_large
         body = bytearray()
         try:
-            while chunk := response.read1(_CHUNK):
+            for chunk in response.raw.stream(_CHUNK, decode_content=False):
                 body += chunk
                 if len(body) > self._max_page_bytes:
                     raise too_large
-            if expected is not None and len(body) < expected:
-                raise http.client.IncompleteRead(b"")
-        except (http.client.HTTPException, ConnectionError) as error:
+        except ProtocolError as error:
             of = f" of {expected}" if expected is not None else ""
             raise PageError("truncated", f"ends after {len(body)}{of} bytes") from error
-        if expected is None and not response.chunked and _ends_inside(bytes(body)):
+        if expected is None and not response.raw.chunked and _ends_inside(bytes(body)):
             raise PageError("truncated", f"ends inside a table after {len(body)} bytes")
         return bytes(body)
 
-    def _page_error(self, error: Exception, connected: bool) -> PageError:
+    def _page_error(self, error: BaseException) -> PageError:
+        """The reason in what requests and urllib3 wrapped."""
         where = urlsplit(self.url).netloc
-        if isinstance(error, ConnectionRefusedError):
+        causes = list(_causes(error))
+
+        def find(kind: type[_Cause]) -> _Cause | None:
+            return next((cause for cause in causes if isinstance(cause, kind)), None)
+
+        if find(ConnectionRefusedError):
             return PageError("refused", f"connection refused at {where}")
-        if isinstance(error, socket.gaierror):
-            return PageError("unreachable", f"cannot resolve {where}: {error.strerror}")
-        if isinstance(error, TimeoutError) and not connected:
+        if unknown := find(socket.gaierror):
+            return PageError("unreachable", f"cannot resolve {where}: {unknown.strerror}")
+        if find(requests.ConnectTimeout):
             return PageError("timeout", f"no connection to {where} within {self._connect_timeout:g} s")
-        if isinstance(error, TimeoutError):
+        if find(TimeoutError):
             return PageError("timeout", f"no complete page within {self._deadline:g} s")
-        if isinstance(error, ConnectionError):
+        if find(ConnectionError):
             return PageError("closed", f"{where} closed the connection without an answer")
-        if isinstance(error, http.client.HTTPException):
-            return PageError("protocol", f"{where} does not speak HTTP: {error}"[:200])
-        return PageError("unreachable", f"{where}: {error}"[:200])
+        if wrong := find(http.client.HTTPException):
+            return PageError("protocol", f"{where} does not speak HTTP: {wrong}"[:200])
+        return PageError("unreachable", f"{where}: {causes[-1]}"[:200])
 
 
-class _Connection(http.client.HTTPConnection):
-    """A connection on which every wait for bytes ends at the same moment.
+_Cause = TypeVar("_Cause", bound=BaseException)
 
-    The timeout of a plain socket restarts with every byte, so a server that sends a byte now and then could hold its
-    reader for ever, even within a header.
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+class _Adapter(HTTPAdapter):
+    """Connections on which every wait for bytes ends at the same moment, `end` (monotonic seconds).
+
+    The timeout of a socket restarts with every byte, so a server that sends a byte now and then could hold its reader
+    for ever, even within a header.
     """
 
-    def connect_until(self, end: float) -> None:
-        """Connect; wait for bytes until `end`, monotonic seconds."""
-        self.connect()
+    def __init__(self, end: float) -> None:
+        self._end = end
+        super().__init__()
+
+    def init_poolmanager(self, *arguments: Any, **keywords: Any) -> None:
+        """See HTTPAdapter."""
+        super().init_poolmanager(*arguments, **keywords)
+        connection = type("Connection", (_Connection,), {"end": self._end})
+        pool = type("Pool", (HTTPConnectionPool,), {"ConnectionCls": connection})
+        self.poolmanager.pool_classes_by_scheme = {"http": pool}
+
+
+class _Connection(HTTPConnection):
+    end: float
+
+    def connect(self) -> None:
+        super().connect()
         self.sock = _Socket(fileno=self.sock.detach())
-        self.sock.end = end
+        self.sock.end = self.end
 
 
 class _Socket(socket.socket):

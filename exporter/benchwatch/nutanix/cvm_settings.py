@@ -17,8 +17,7 @@ nutanix:
     1a8ef41c-ae3f-4293-a46e-49d7e6c1c907: {vm: db1, disk: scsi.1, role: data}
 
 A pattern is a regular expression that must match a vdisk's whole id, whole name, or whole file name (the text in
-parentheses in its name). A pattern that could take long on some name is refused (see patterns). The keys of the mapping
-are file names; on AHV, the file name is the uuid of the VM disk.
+parentheses in its name). The keys of the mapping are file names; on AHV, the file name is the uuid of the VM disk.
 """
 
 import re
@@ -28,7 +27,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ..values.durations import Duration
-from .patterns import compiled
+from ..values.errors import excerpt
 
 DEFAULT_PORT = 2009
 KEEP_INTERVALS = 3
@@ -112,9 +111,9 @@ class VdiskSelection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         for key, patterns in (("include", self.include), ("exclude", self.exclude)):
             for pattern in patterns:
                 try:
-                    compiled(pattern)
-                except ValueError as error:
-                    raise ValueError(f"{key}: {error}") from None
+                    re.compile(pattern)
+                except (re.error, OverflowError, RecursionError) as error:
+                    raise ValueError(f"{key}: {excerpt(pattern)} is not a regular expression: {error}") from None
         if self.max_detail_pages < 0:
             raise ValueError(f"max_detail_pages: expected 0 or more pages per poll, got {self.max_detail_pages}")
 

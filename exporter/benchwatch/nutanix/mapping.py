@@ -1,6 +1,7 @@
 """The mapping: the VM, disk and role of each vdisk of the benchmark, by the file name in the vdisk's name."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..values.errors import ConfigError, excerpt
@@ -8,7 +9,9 @@ from ..values.yaml import read_yaml
 from .cvm_metrics import CvmSource
 from .cvm_settings import KEEP_INTERVALS, Mapped, NutanixSettings, VdiskDisk, VdiskSelection, mapped
 from .pages.main_page import MainPage, VdiskRow, file_name
-from .patterns import compiled, matches
+
+LONGEST = 200
+"""Characters of a name that can match a pattern."""
 
 
 def load_mapping(settings: NutanixSettings, folder: Path) -> Mapped:
@@ -26,16 +29,20 @@ class Selection:
     """The vdisks whose own pages are read: those mapped or included, but not excluded."""
 
     def __init__(self, selection: VdiskSelection, mapping: Mapped) -> None:
-        self._include = [compiled(pattern) for pattern in selection.include]
-        self._exclude = [compiled(pattern) for pattern in selection.exclude]
+        self._include = [re.compile(pattern) for pattern in selection.include]
+        self._exclude = [re.compile(pattern) for pattern in selection.exclude]
         self._mapping = mapping
 
     def __contains__(self, row: VdiskRow) -> bool:
         file = file_name(row.name)
-        names = {row.label, row.name, file} - {""}
-        if any(matches(pattern, names) for pattern in self._exclude):
+        names = [name for name in {row.label, row.name, file} - {""} if len(name) <= LONGEST]
+        if _any_matches(self._exclude, names):
             return False
-        return file.lower() in self._mapping or any(matches(pattern, names) for pattern in self._include)
+        return file.lower() in self._mapping or _any_matches(self._include, names)
+
+
+def _any_matches(patterns: Iterable[re.Pattern[str]], names: Sequence[str]) -> bool:
+    return any(pattern.fullmatch(name) for pattern in patterns for name in names)
 
 
 class Unlisted:

@@ -1,7 +1,7 @@
 """Axes of drawings: how values of one kind are written, where they are along an axis, and its ticks."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,8 @@ _STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 
 """Between the ticks of elapsed time, seconds."""
 _MOST_TIMES = 10
 _INTERVALS = 6
+_RESOLUTION = 1e-6
+"""Seconds: that of most tools."""
 _SMALL = 0.7
 
 
@@ -40,12 +42,34 @@ def bandwidth(value: float) -> str:
     return numbers.trimmed(numbers.bandwidth(value)) if value else "0"
 
 
+def foot(values: Iterable[Array]) -> float:
+    """Where a logarithmic axis draws 0, seconds: at the lowest latency above it, the tool's resolution."""
+    return min((float(one[one > 0].min()) for one in values if (one > 0).any()), default=_RESOLUTION)
+
+
+def foot_note(values: Sequence[Array]) -> str:
+    """The sentence that says so; empty if nothing is 0."""
+    has_zero = any((one == 0).any() for one in values)
+    return f"0, which is below the tool's resolution, is drawn as {time(foot(values))}." if has_zero else ""
+
+
 def count(number: float) -> str:
     """A rate or a number of things: 12,345."""
     return numbers.trimmed(numbers.rate_in_full(number))
 
 
+def bits(value: float) -> str:
+    """Bytes a second in bits: 4.2 Gbit/s."""
+    return numbers.trimmed(numbers.bits(value)) if value else "0"
+
+
+def _bits_unit(value: float) -> float:
+    """The bytes a second of the largest of 1 bit/s, 1 kbit/s ... that is not above the value."""
+    return 1000.0 ** max(0, math.floor(math.log(max(8 * value, 1.0), 1000) + 1e-9)) / 8
+
+
 BANDWIDTH = Axis("bandwidth", bandwidth, lambda value: numbers.size(value)[0])
+NETWORK = Axis("throughput", bits, _bits_unit)
 LATENCY = Axis("latency", time)
 RATIO = Axis("part", numbers.part, most=1.0)
 OPERATIONS = Axis("operations a second", count)
@@ -53,6 +77,8 @@ OPERATIONS = Axis("operations a second", count)
 
 def throughput(unit: Unit) -> Axis:
     """The axis of a tool's throughput."""
+    if unit.name == "bit/s":
+        return NETWORK
     return BANDWIDTH if unit.in_bytes else Axis(unit.name, count)
 
 

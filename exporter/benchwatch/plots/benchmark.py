@@ -1,6 +1,7 @@
 """The figures of the benchmark itself over time: throughput, latency, percentiles."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from ..metrics.samples import Family
 from ..tools.registry import all_roles, named
@@ -8,7 +9,7 @@ from . import theme
 from .axes import BANDWIDTH, LATENCY, Axis, throughput
 from .distributions import histogram_figures
 from .run_view import Trace, label, stalled, traces
-from .section import Plot
+from .section import Plot, attempted
 from .stage import Stage
 from .timeplot import time_plot
 
@@ -35,6 +36,14 @@ def nothing_to_draw(tool: str) -> str:
 
 def benchmark_figures(scene: Stage) -> Iterator[Plot]:
     """All figures for which something was measured."""
+    parts = [("Throughput", _rates), ("Mean latency", _mean), ("Percentiles", _tails), ("Latency", histogram_figures)]
+    if len(scene.runs) == 1:
+        parts.insert(1, ("Latency percentiles", _percentiles))
+    for title, draw in parts:
+        yield from attempted(title, partial(draw, scene))
+
+
+def _rates(scene: Stage) -> Iterator[Plot]:
     roles = scene.roles
     name = roles.unit.name if roles.bandwidth else "Throughput"
     for title, family, axis in (
@@ -43,11 +52,6 @@ def benchmark_figures(scene: Stage) -> Iterator[Plot]:
     ):
         if family and (found := traces(scene.runs, roles, family, rate=True)):
             yield _lines(scene, title, found, axis, family, rate=True)
-    if len(scene.runs) == 1:
-        yield from _percentiles(scene)
-    yield from _mean(scene)
-    yield from _tails(scene)
-    yield from histogram_figures(scene)
 
 
 def _known(scene: Stage, family: Family) -> set[str]:

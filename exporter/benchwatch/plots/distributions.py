@@ -1,6 +1,7 @@
 """Heatmaps and distributions of latencies."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -9,10 +10,10 @@ from ..metrics.buckets import UPPER_NS, quantiles
 from ..metrics.latencies import Latencies
 from ..tools.roles import Roles
 from . import drawing, histograms
-from .axes import LATENCY, count, time
+from .axes import LATENCY, count, foot_note, time
 from .histograms import LatencyGrid
 from .run_view import View, label
-from .section import Key, Plot
+from .section import Key, Plot, attempted
 from .stage import Stage
 from .time_lines import interval
 
@@ -41,8 +42,9 @@ def histogram_figures(scene: Stage) -> Iterator[Plot]:
             if histogram is not None and histogram.counts.any():
                 found.append((run, histogram))
         if found:
-            yield from _heatmaps(scene, operation, found[:_MOST_HEATMAPS])
-            yield from _distribution(scene, operation, found)
+            heatmaps = partial(_heatmaps, scene, operation, found[:_MOST_HEATMAPS])
+            yield from attempted("Latency heatmap", heatmaps)
+            yield from attempted("Latency distribution", partial(_distribution, scene, operation, found))
 
 
 def _heatmaps(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyGrid]]) -> Iterator[Plot]:
@@ -91,6 +93,7 @@ def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, Late
     notes = [scene.source(scene.roles.histogram)]
     if any(run.warmup for run, _ in found):
         notes.append("From the first report after the warm-up on.")
+    notes.append(foot_note([latencies for _, latencies, _ in curves]))
     yield Plot(
         f"Latency distribution{what}",
         drawing.distribution(

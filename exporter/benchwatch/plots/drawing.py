@@ -15,7 +15,7 @@ import numpy as np
 
 from ..values.printable import in_html
 from . import theme
-from .axes import Axis, Scale, Ticks, count, latency_ticks, time_ticks, value_ticks
+from .axes import Axis, Scale, Ticks, count, foot, latency_ticks, time_ticks, value_ticks
 from .heat import BAR, heat
 from .time_lines import Array, Drawn, Span, alone
 
@@ -61,6 +61,7 @@ def over_time(
 ) -> str:
     """Lines over elapsed time, from 0 to `length` seconds; with `log` on a logarithmic axis, else from 0."""
     across = Scale(0.0, length or 1.0)
+    least = foot(line.low for line, _ in lines) if log else 0.0
     if log:
         low, high = latency_limits([line for line, _ in lines], marks.objective)
         down = Scale(low, high, log=True)
@@ -73,7 +74,7 @@ def over_time(
     for line, stroke in lines:
         x = across.part(line.seconds)
         low_y, middle, high_y = (
-            down.part(np.maximum(values, down.low) if log else values) for values in (line.low, line.middle, line.high)
+            down.part(np.maximum(values, least) if log else values) for values in (line.low, line.middle, line.high)
         )
         colour = theme.variable(stroke.colour)
         if line.low is not line.high:
@@ -89,9 +90,9 @@ def over_time(
 
 def latency_limits(lines: Sequence[Drawn], objective: float | None) -> tuple[float, float]:
     """The ends of a logarithmic axis, seconds. It covers the lines, and the objective if that does not flatten them."""
-    low = min((float(np.nanmin(line.low)) for line in lines if np.isfinite(line.low).any()), default=1e-3) / 1.25
-    high = max((float(np.nanmax(line.high)) for line in lines if np.isfinite(line.high).any()), default=1e-2) * 1.25
-    low, high = (low, high) if low > 0 else (max(high, 1e-9) / 1e3, max(high, 1e-9))
+    known = [line for line in lines if np.isfinite(line.high).any()]
+    low = foot(line.low for line in known) / 1.25 if known else 1e-3
+    high = max([low * 1.5, *(float(np.nanmax(line.high)) for line in known)]) * 1.25
     if not objective:  # a logarithmic axis has no 0
         return low, high
     lowest, highest = min(low, objective / 1.25), max(high, objective * 1.25)
@@ -149,8 +150,9 @@ def distribution(
 
 def _by_percentile(curves: Sequence[tuple[Array, Array, Stroke]], unit: Axis, description: str) -> str:
     end = max(float(-np.log10(1 - parts[-1])) for parts, _, _ in curves)
-    low = min(float(latencies.min()) for _, latencies, _ in curves) / 1.25
-    down = Scale(low, max(float(latencies.max()) for _, latencies, _ in curves) * 1.25, log=True)
+    least = foot(latencies for _, latencies, _ in curves)
+    most = max([least, *(float(latencies.max()) for _, latencies, _ in curves)])
+    down = Scale(least / 1.25, most * 1.25, log=True)
     if not end:
         return _drawing((), '<text x="50%" y="95" class="m">one operation only</text>', (), (), "", "", description)
     across = Scale(0.0, end * 1.03)
@@ -159,7 +161,7 @@ def _by_percentile(curves: Sequence[tuple[Array, Array, Stroke]], unit: Axis, de
     up = _placed(down, latency_ticks(down.low, down.high, unit))
     inner = [*map(_grid, up)]
     for parts, latencies, stroke in curves:
-        x, y = across.part(-np.log10(1 - parts)), down.part(latencies)
+        x, y = across.part(-np.log10(1 - parts)), down.part(np.maximum(latencies, least))
         inner.append(_line(np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:], stroke))
     shown = [(place, text) for place, text in places if place <= 1]
     return _drawing(inner, "", shown, up, "latency", "percentile", description)

@@ -4,8 +4,9 @@ Rates of counters look back over a few scrapes. The await of a disk is the time 
 without requests, there is none. The CVM's numbers are gauges of its own trailing window and are shown unchanged; a CVM
 that several exporters read counts once.
 
-The sections show the machines and the virtual machines that the run used, by the names in its records or in Prometheus.
-If Prometheus knows none of these names (label `host` of node_exporter, `vm` of the mapping), all machines are shown.
+The sections show the machines and the virtual machines that the run used, by the names in its records or in Prometheus
+(label `host` of node_exporter, `vm` of the mapping). Where the run or all targets of node_exporter lack a host, all
+machines are shown; where the mapping gives a vdisk a role without a VM, the vdisk is the run's.
 """
 
 import re
@@ -57,26 +58,31 @@ def sections(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterat
         doubts = [doubt] if run.by_file_time else []
         try:
             why = list(why_slow(prometheus, run, f"Why {run.name if whose else 'it'} was slow", doubts))
-            disks = list(_disks(prometheus, run))
+            hosts = _hosts(prometheus, run)
+            disks = list(_disks(prometheus, run, hosts))
             vdisks = list(_vdisks(prometheus, run))
         except PrometheusError as error:
             yield Section(f"Disks{whose}", notes=[f"{error}."])
             return
-        none = "Prometheus has no disk of node_exporter with any I/O in this time."
+        none = "Prometheus has no disk of node_exporter with any I/O in this time"
+        none += f" on {', '.join(sorted(hosts))} (label host of its targets)." if hosts else "."
         yield from why
         yield Section(f"Disks{whose}", disks, notes=doubts if disks else [none, *doubts])
         if vdisks:
             yield Section(f"Nutanix vdisks{whose}", vdisks, notes=doubts)
 
 
-def _disks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
+def _hosts(prometheus: Prometheus, run: View) -> set[str]:
+    hosts = {worker.runfile.server for worker in run.timelines}
+    return (hosts | _named(prometheus, run, 'benchwatch_run_host_info{{{},role="server"}}', "host")) - {""}
+
+
+def _disks(prometheus: Prometheus, run: View, hosts: set[str]) -> Iterator[Plot]:
     windows = prometheus.windows("node_disk_io_time_seconds_total")
+    if hosts and any(host for machines in windows.values() for host in machines.values()):
+        windows = {window: own for window, machines in windows.items() if (own := _only(machines, hosts))}
     if not windows:
         return
-    hosts = {worker.runfile.server for worker in run.timelines}
-    hosts |= _named(prometheus, run, 'benchwatch_run_host_info{{{},role="server"}}', "host")
-    if own := {window: _only(machines, hosts) for window, machines in windows.items() if _only(machines, hosts)}:
-        windows = own
     roles = _roles(prometheus, run, {place: host for machines in windows.values() for place, host in machines.items()})
 
     def rate(name: str) -> str:
@@ -125,8 +131,9 @@ def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
     busy = prometheus.range(f"sum by (cvm, vdisk) ({_FRONTEND.format('ops_per_second')}) > 0")
     vms = {worker.runfile.virtual_machine for worker in run.timelines}
     vms |= _named(prometheus, run, "benchwatch_run_vm_info{{{}}}", "vm")
-    if own := {vdisk for vdisk, labels in names.items() if labels.get("vm") in vms - {""}}:
-        busy = [one for one in busy if (one.labels["cvm"], one.labels["vdisk"]) in own]
+    own = {vdisk for vdisk, labels in names.items() if labels.get("vm") in vms - {""}}
+    own = own or {vdisk for vdisk in roles if not names[vdisk].get("vm")}
+    busy = [one for one in busy if (one.labels["cvm"], one.labels["vdisk"]) in own]
     chosen = _chosen(busy, ("cvm", "vdisk"), roles)
     for panel in (
         _Panel(
@@ -160,17 +167,17 @@ def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
 
 def _named(prometheus: Prometheus, run: View, series: str, label: str) -> set[str]:
     """The values of a label of the run's series."""
-    return {one.labels.get(label, "") for one in prometheus.range(series.format(f"run={text(run.name)}"))}
+    return {one.labels.get(label, "") for one in prometheus.range(series.format(f"run={text(run.run)}"))}
 
 
 def _only(machines: Mapping[str, str], hosts: set[str]) -> dict[str, str]:
-    return {instance: host for instance, host in machines.items() if host and host in hosts}
+    return {instance: host for instance, host in machines.items() if host in hosts}
 
 
 def _roles(prometheus: Prometheus, run: View, machines: Mapping[str, str]) -> dict[tuple[str, str], str]:
     """Roles by instance and device: from the run's workers, otherwise from the exporter.
 
-    A role without one of these machines (`machines`: hosts by instance) applies to all of them.
+    `machines` are hosts by instance. A role of no host, as in a run's file, applies to all of them.
     """
     recorded = {
         (worker.runfile.server, device): role
@@ -178,13 +185,13 @@ def _roles(prometheus: Prometheus, run: View, machines: Mapping[str, str]) -> di
         for device, role in worker.runfile.roles.items()
     }
     if not recorded:
-        found = prometheus.range(f"benchwatch_run_disk_info{{run={text(run.name)}}} or benchwatch_disk_info")
+        found = prometheus.range(f"benchwatch_run_disk_info{{run={text(run.run)}}} or benchwatch_disk_info")
         recorded = {(one.labels.get("host", ""), one.labels["device"]): one.labels["role"] for one in found}
     return {
         (instance, device): role
         for instance, host in machines.items()
         for (where, device), role in recorded.items()
-        if where == host or where not in machines.values()
+        if where == host or not (where and host)
     }
 
 

@@ -1,12 +1,15 @@
 """Queries a Prometheus over a span of time (https://prometheus.io/docs/prometheus/latest/querying/api/)."""
 
+import json
 import math
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import requests
+from urllib3.exceptions import HTTPError
 
 from ..values.errors import reason_of
 from .time_lines import Array
@@ -14,6 +17,9 @@ from .time_lines import Array
 _POINTS = 720
 TIMEOUT = 30.0
 """Seconds that an answer may take."""
+_PART = 1 << 16
+_LARGEST = 1 << 28
+"""Bytes of an answer."""
 _SCRAPES = 4
 """Scrapes that the window of a rate covers, so that it holds two at any phase; Grafana does the same."""
 
@@ -87,18 +93,32 @@ class Prometheus:
     def _answer(
         self, method: Callable[..., requests.Response], what: str, parameters: Mapping[str, str | float]
     ) -> Any:
+        end = time.monotonic() + self._timeout
         try:
-            answer = method(f"{self._url}/api/v1/{what}", data=parameters, timeout=self._timeout)
-        except requests.RequestException as error:
+            with method(f"{self._url}/api/v1/{what}", data=parameters, timeout=self._timeout, stream=True) as answer:
+                text = self._body(answer, end)
+        except (requests.RequestException, HTTPError) as error:
             raise PrometheusError(f"{self._name} does not answer ({reason_of(error)})") from error
         try:
-            content = answer.json()
+            content = json.loads(text)
             if content["status"] == "success" and isinstance(content["data"], dict):
                 return content["data"]
             reason = str(content["error"])
         except (ValueError, KeyError, TypeError):
             reason = f"HTTP {answer.status_code}, which is not an answer of Prometheus"
         raise PrometheusError(f"{self._name} did not answer: {reason}")
+
+    def _body(self, answer: requests.Response, end: float) -> bytes:
+        """The whole answer. The timeout of a request restarts with every byte, so one that drips would never end."""
+        body = bytearray()
+        read = getattr(answer.raw, "read1", answer.raw.read)  # urllib3 before 2.2 waits for the whole part
+        while part := read(_PART, decode_content=True):
+            body += part
+            if time.monotonic() > end:
+                raise PrometheusError(f"{self._name} does not answer (not all within {self._timeout:g} s)")
+            if len(body) > _LARGEST:
+                raise PrometheusError(f"{self._name} did not answer: more than {_LARGEST} bytes")
+        return bytes(body)
 
 
 def _results(answer: Sequence[Any]) -> list[Result]:

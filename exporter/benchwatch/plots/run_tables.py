@@ -6,17 +6,15 @@ All text here may come from outside; it is escaped when it becomes HTML.
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from ..history.timeline import Timeline
 from ..metrics.samples import Sample
+from ..show.as_html import table_html
+from ..show.content import Column, Table, TableRow
 from ..tools.registry import all_roles
-from ..values.numbers import clock
-from ..values.printable import in_html
-from . import theme
+from ..values.numbers import bits, clock
 from .run_view import View, parameters
 
-_NONE = '<span class="none">–</span>'
 _LEVEL = {"1": "max"}
 _UNITS: tuple[tuple[str, Callable[[float], str]], ...] = (
     ("_bytes_per_second", lambda value: f"{value:,.0f} B/s"),
@@ -30,14 +28,6 @@ _MACHINE = ("host.", "client.")
 """Prefix of the facts that `benchwatch run` records about a machine."""
 _MOSTLY_FILLED = 0.5
 """Fraction of filled cells above which measures become the columns of a table."""
-
-
-class TableRow(NamedTuple):
-    """One row of a table: its name, a text that appears on hover, and a value for each column (empty: none)."""
-
-    name: str
-    meaning: str
-    values: Sequence[str]
 
 
 def results(runs: Sequence[View]) -> str:
@@ -63,18 +53,18 @@ def results(runs: Sequence[View]) -> str:
     filled = len(found) / (len(groups) * len(measures))
     if len(runs) == 1 and len(groups) > 1 and filled > _MOSTLY_FILLED:
         (run,) = runs
-        rows = [TableRow(g, "", [found.get((g, m), {}).get(run.name, "") for m in measures]) for g in groups]
-        return table([(measure, "") for measure in measures], rows, numbers=True)
+        rows = [TableRow([g, *(found.get((g, m), {}).get(run.name, "") for m in measures)]) for g in groups]
+        return table([Column(measure) for measure in measures], rows)
     rows = [
-        TableRow(f"{group} {measure}".strip(), meanings[measure], [values.get(run.name, "") for run in runs])
+        TableRow([f"{group} {measure}".strip(), *(values.get(run.name, "") for run in runs)], meaning=meanings[measure])
         for (group, measure), values in found.items()
     ]
-    return table(heads(runs), rows, numbers=True)
+    return table(heads(runs, right=True) or [Column("")], rows)
 
 
-def heads(runs: Sequence[View]) -> list[tuple[str, str]]:
-    """Names and colours of runs over the columns of a table; none for a single run."""
-    return [(run.name, run.colour) for run in runs] if len(runs) > 1 else []
+def heads(runs: Sequence[View], *, right: bool = False) -> list[Column]:
+    """The columns of runs; none for a single run."""
+    return [Column(run.name, right, run.colour) for run in runs] if len(runs) > 1 else []
 
 
 def _measure(sample: Sample) -> tuple[str, tuple[str, ...]]:
@@ -85,7 +75,9 @@ def _measure(sample: Sample) -> tuple[str, tuple[str, ...]]:
         name = name.removesuffix(suffix)
     labels = dict(zip(sample.family.labels, sample.labels, strict=True))
     if (quantile := labels.pop("quantile", None)) is not None:
-        name = f"{name} {_LEVEL.get(quantile) or f'p{float(quantile) * 100:g}'}"
+        has_maximum = any(sample.family is roles.result_quantile and roles.result_latency_max for roles in all_roles())
+        level = "" if has_maximum else _LEVEL.get(quantile)
+        name = f"{name} {level or f'p{float(quantile) * 100:g}'}"
     units = {roles.unit.name.lower(): roles.unit.name for roles in all_roles()}
     words = [units.get(word, word) for word in name.split("_")]
     script = (f"script {labels.pop('script')}",) if "script" in labels else ()
@@ -95,6 +87,8 @@ def _measure(sample: Sample) -> tuple[str, tuple[str, ...]]:
 def _value(sample: Sample) -> str:
     value = sample.value
     assert isinstance(value, float | int)
+    if any(sample.family is roles.result_rate and roles.unit.name == "bit/s" for roles in all_roles()):
+        return bits(value)
     name = sample.family.name.removesuffix("_total")
     text = next((text for suffix, text in _UNITS if name.endswith(suffix)), None)
     return text(value) if text else f"{value:,.10g}"
@@ -104,10 +98,10 @@ def settings(runs: Sequence[View]) -> tuple[list[TableRow], list[TableRow], list
     """Parameters: those that differ between the runs, shared ones, and shared ones of the machine."""
     of_runs = [parameters(run) for run in runs]
     names = sorted({name for found in of_runs for name in found if not _COMMAND.fullmatch(name)})
-    rows = [TableRow(name, "", [found.get(name, "") for found in of_runs]) for name in names]
-    differing = [row for row in rows if len(set(row.values)) > 1]
+    rows = [TableRow([name, *(found.get(name, "") for found in of_runs)]) for name in names]
+    differing = [row for row in rows if len(set(row.cells[1:])) > 1]
     shared = [row for row in rows if row not in differing]
-    machine = [row for row in shared if row.name.startswith(_MACHINE)]
+    machine = [row for row in shared if row.cells[0].startswith(_MACHINE)]
     return differing, [row for row in shared if row not in machine], machine
 
 
@@ -115,7 +109,7 @@ def environment(runs: Sequence[View]) -> list[TableRow]:
     """When, with what, and how each run went."""
     of_runs = [dict(facts(run)) for run in runs]
     names = dict.fromkeys(name for found in of_runs for name in found)
-    return [TableRow(name, "", [found.get(name, "") for found in of_runs]) for name in names]
+    return [TableRow([name, *(found.get(name, "") for found in of_runs)]) for name in names]
 
 
 def facts(run: View) -> Iterable[tuple[str, str]]:
@@ -153,16 +147,7 @@ def _tool(worker: Timeline) -> str:
     return version if version.startswith(worker.tool) else f"{worker.tool} {version}".strip()
 
 
-def table(columns: Sequence[tuple[str, str]], rows: Iterable[TableRow], *, numbers: bool = False) -> str:
-    """Rows as an HTML table; `columns` are names and colours (or empty); without columns, the table has no head."""
-    heads = ((theme.chip(colour) if colour else "") + in_html(name) for name, colour in columns)
-    head = "".join(f'<th scope="col">{text}</th>' for text in heads)
-    top = f"<thead><tr><td></td>{head}</tr></thead>" if columns else ""
-    body = "".join(map(_row, rows))
-    return f'<div class="scroll"><table{" class=numbers" if numbers else ""}>{top}<tbody>{body}</tbody></table></div>'
-
-
-def _row(row: TableRow) -> str:
-    title = f' title="{in_html(row.meaning)}"' if row.meaning else ""
-    values = "".join(f"<td>{in_html(value) or _NONE}</td>" for value in row.values)
-    return f'<tr><th scope="row"{title}>{in_html(row.name)}</th>{values}</tr>'
+def table(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
+    """Rows with their names as an HTML table; without columns, it has no head, and one column of values."""
+    given = columns or [Column("", right=False)]
+    return table_html(Table([Column("", right=False), *given], rows))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..compare import concurrent
 from ..compare.measured import known_end
 from ..compare.measures import roles_for
 from ..history.series import Series
@@ -23,7 +24,7 @@ MOST_LINES = 6
 
 
 class View(NamedTuple):
-    """One run. Its elapsed time begins at `start` (Unix seconds) and ends `length` seconds later.
+    """A run or one of its results. Its time begins at `start` (Unix seconds) and ends `length` seconds later.
 
     The length is 0 if the start is unknown.
     """
@@ -37,6 +38,11 @@ class View(NamedTuple):
     """Seconds at the start that figures leave out."""
     side: str
     """Its name in comparisons: that of the requested experiment that it repeats, otherwise its own."""
+
+    @property
+    def run(self) -> str:
+        """The label of its run, which several results share."""
+        return self.timelines[0].run
 
     @property
     def by_file_time(self) -> bool:
@@ -66,25 +72,31 @@ class Trace(NamedTuple):
 
 
 def views(timelines: Iterable[Timeline], warmup: float | None, experiments: Mapping[str, str]) -> list[View]:
-    """The runs, in the order in which they were given.
+    """The runs, in the order in which they were given; workers that followed each other are views of their own.
 
     `warmup`, seconds, overrides their records. `experiments` maps a run to the requested experiment that it repeats,
     whose runs share a colour.
     """
     found = []
     sides: dict[str, int] = {}
-    for name, members in groupby(timelines, key=lambda timeline: timeline.run):
-        side = experiments.get(name, name)
-        number = sides.setdefault(side, len(sides))
-        workers = list(members)
-        moments = [series.times[index] for worker in workers for series in worker.series for index in (0, -1)]
-        begins = [*moments, *(worker.start for worker in workers if worker.start is not None)]
-        ends = [*moments, *(worker.end for worker in workers if worker.end is not None)]
-        start = min(begins, default=0.0)
-        length = max(0.0, max(ends, default=start) - start) if begins else 0.0
-        left_out = max(worker.runfile.warmup for worker in workers) if warmup is None else warmup
-        found.append(View(name, theme.SERIES[number % len(theme.SERIES)], workers, start, length, left_out, side))
+    for run, members in groupby(timelines, key=lambda timeline: timeline.run):
+        for name, workers in concurrent.named(members).items():
+            side = experiments.get(run, run) + name.removeprefix(run)
+            number = sides.setdefault(side, len(sides))
+            found.append(view(name, workers, warmup, side, number))
     return found
+
+
+def view(name: str, workers: Sequence[Timeline], warmup: float | None = None, side: str = "", number: int = 0) -> View:
+    """These workers on one time axis, in the colour of that number."""
+    moments = [series.times[index] for worker in workers for series in worker.series for index in (0, -1)]
+    begins = [*moments, *(worker.start for worker in workers if worker.start is not None)]
+    ends = [*moments, *(worker.end for worker in workers if worker.end is not None)]
+    start = min(begins, default=0.0)
+    length = max(0.0, max(ends, default=start) - start) if begins else 0.0
+    left_out = max(worker.runfile.warmup for worker in workers) if warmup is None else warmup
+    colour = theme.SERIES[number % len(theme.SERIES)]
+    return View(name, colour, workers, start, length, left_out, side or name)
 
 
 def label(series: Series, name: str) -> str:
@@ -164,17 +176,19 @@ def combined(lines: Sequence[Line], *, rate: bool) -> Line:
 
 
 def stalled(run: View, roles: Roles) -> list[Span]:
-    """Times when the run did nothing, according to its rates."""
-    own = [
-        series
-        for _, series in run.series(roles.rate)
-        if len(series.times) and label(series, roles.operation) not in roles.idle
-    ]
-    lines = [_line(run, series) for series in own]
-    if not lines:
-        return []
-    ended = known_end(run.timelines)
-    return stalls(combined(lines, rate=True), None if ended is None else ended - run.start)
+    """Times when the run did nothing, according to its rates; not those between workers that followed each other."""
+    found = []
+    for result in concurrent.results(run.timelines):
+        lines = [
+            _line(run, series)
+            for worker in result.workers
+            for series in worker.get(roles.rate)
+            if len(series.times) and label(series, roles.operation) not in roles.idle
+        ]
+        ended = known_end(result.workers)
+        if lines:
+            found += stalls(combined(lines, rate=True), None if ended is None else ended - run.start)
+    return sorted(found)
 
 
 def parameters(run: View) -> Mapping[str, str]:

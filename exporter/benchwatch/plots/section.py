@@ -1,8 +1,11 @@
 """A part of a page: its plots with their legends and captions, tables, and notes about what is missing."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import PurePath
+from traceback import extract_tb
 from typing import NamedTuple
 
+from ..values.errors import UserError
 from ..values.printable import in_html
 from . import theme
 
@@ -72,6 +75,35 @@ class Plot(NamedTuple):
     svg: str
     caption: str
     keys: Sequence[Key] = ()
+    missing: str = ""
+    """Why there is no drawing."""
+
+
+def attempted(title: str, draw: Callable[[], Iterable[Plot]]) -> Iterator[Plot]:
+    """The plots that `draw` makes; if it fails, one that says so, so that no other plot is lost."""
+    try:
+        yield from draw()
+    except Exception as error:
+        yield Plot(title, "", "", missing=why_missing(error))
+
+
+def attempted_section(title: str, make: Callable[[], Iterable["Section"]]) -> Iterator["Section"]:
+    """The same for whole sections. Raises UserError, which is no fault of ours."""
+    try:
+        yield from make()
+    except UserError:
+        raise
+    except Exception as error:
+        yield Section(title, notes=[f"{title}: {why_missing(error)}"])
+
+
+def why_missing(error: Exception) -> str:
+    """The sentence about a part that could not be made, with the place of the fault."""
+    *_, place = extract_tb(error.__traceback__)
+    return (
+        f"cannot be drawn: {type(error).__name__} in {PurePath(place.filename).name}, line {place.lineno}: "
+        "please report it"
+    )
 
 
 class Section(NamedTuple):
@@ -92,6 +124,8 @@ def rendered(section: Section) -> str:
 
 
 def _figure(figure: Plot) -> str:
+    if figure.missing:
+        return f'<h3>{in_html(figure.title)}</h3><p class="note">{in_html(figure.missing)}</p>\n'
     return (
         f'<figure><h3>{in_html(figure.title)}</h3>{legend(figure.keys)}<div class="plot">{figure.svg}</div>'
         f"<figcaption>{in_html(figure.caption)}</figcaption></figure>\n"

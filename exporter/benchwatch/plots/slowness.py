@@ -1,7 +1,7 @@
 """Why a run was slow, as a Prometheus with the rules of prometheus/rules saw it: its spikes, and its alerts.
 
 A spike lasts from the first to the last sample of `run:benchmark_slow:info`. Its verdict is that of its first 35 s, as
-in an alert. Times are elapsed, as on the plots.
+in an alert, and of nothing after its end. Times are elapsed, as on the plots.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,6 +10,7 @@ from math import ceil
 
 import numpy as np
 
+from ..show.content import Column, TableRow
 from ..values.numbers import clock
 from ..values.printable import in_html
 from ..values.verdict import answered, question
@@ -17,7 +18,7 @@ from . import theme
 from .axes import Axis
 from .drawing import Marks
 from .prometheus import Prometheus, text
-from .run_tables import TableRow, table
+from .run_tables import table
 from .run_view import Trace, View
 from .section import Plot, Section
 from .time_lines import Array, Line, Span
@@ -44,7 +45,7 @@ _UNNAMED = frozenset({"__name__", "alertname", "alertstate", "severity", "run"})
 
 def why_slow(prometheus: Prometheus, run: View, title: str, doubts: Iterable[str]) -> Iterator[Section]:
     """The section about a run; none if the rules did not watch it. Raises PrometheusError."""
-    of_run = f"run={text(run.name)}"
+    of_run = f"run={text(run.run)}"
     end = run.start + run.length
     slow = [one.times for one in prometheus.samples(f"run:benchmark_slow:info{{{of_run}}}", run.start, end)]
     times = np.unique(np.concatenate(slow)) if slow else np.empty(0)
@@ -59,12 +60,12 @@ def why_slow(prometheus: Prometheus, run: View, title: str, doubts: Iterable[str
         if len(shown) < len(spikes):
             html += f"<p>The {len(shown)} longest of {len(spikes)} times when the run was slower than usual.</p>"
         rows = [_spike(prometheus, run, of_run, times, span) for span in shown]
-        html += table([("verdict", ""), ("moved most", "")], rows)
+        html += table([Column("verdict", right=False), Column("moved most", right=False)], rows)
     else:
         html += "<p>The run was never slower than usual, as far as Prometheus could compare it.</p>"
     if alerts:
         fired = sorted((_spans(one.times), _alert(one.labels, _spans(one.times), run.start)) for one in alerts)
-        columns = [("fired", ""), ("severity", ""), ("labels", "")]
+        columns = [Column(name, right=False) for name in ("fired", "severity", "labels")]
         html += f"<h3>Alerts</h3>{table(columns, [row for _, row in fired])}"
     else:
         html += "<p>No alert fired.</p>"
@@ -83,11 +84,11 @@ def _spans(times: Array) -> list[Span]:
 
 
 def _spike(prometheus: Prometheus, run: View, of_run: str, times: Array, spike: Span) -> TableRow:
-    judged = float(times[times <= spike.begin + _JUDGED][-1])
+    judged = float(times[times <= min(spike.begin + _JUDGED, spike.end)][-1])
     seconds = max(_AT_LEAST, ceil(judged - spike.begin) + 1)
-    evidence = answered(prometheus.at(question(seconds, of_run), judged)).get(run.name)
+    evidence = answered(prometheus.at(question(seconds, of_run), judged)).get(run.run)
     values = (evidence.sentence(), ", ".join(evidence.moved_most())) if evidence else ("", "")
-    return TableRow(_elapsed(spike, run.start), _moment(spike), values)
+    return TableRow([_elapsed(spike, run.start), *values], meaning=_moment(spike))
 
 
 def _layers(prometheus: Prometheus, run: View, of_run: str, spikes: Iterable[Span]) -> Iterator[Plot]:
@@ -105,8 +106,9 @@ def _layers(prometheus: Prometheus, run: View, of_run: str, spikes: Iterable[Spa
     ]
     marked = [(Span(span.begin - run.start, span.end - run.start), theme.STALL) for span in spikes]
     caption = (
-        "The worst signal of each layer that ever reached three times its usual value; lower values than usual are "
-        "drawn as 1x. From the recorded series run_layer:slowness:ratio. Marked: when the run was slower than usual."
+        "The worst signal of each layer that ever reached three times its usual value, or three times the least that "
+        "can matter if that is more; lower values than usual are drawn as 1x. From the recorded series "
+        "run_layer:slowness:ratio. Marked: when the run was slower than usual."
     )
     title = "Layers, compared with their usual values"
     yield time_plot(title, traces, run.length, _TIMES, Marks(run.warmup, marked), caption, rate=False)
@@ -117,7 +119,7 @@ def _alert(labels: Mapping[str, str], spans: Sequence[Span], start: float) -> Ta
     more = f" and {len(spans) - _MOST_TIMES} more" if len(spans) > _MOST_TIMES else ""
     others = ", ".join(f"{name}={value}" for name, value in sorted(labels.items()) if name not in _UNNAMED)
     values = (fired + more, labels.get("severity", ""), others)
-    return TableRow(labels.get("alertname", ""), _moment(spans[0]), values)
+    return TableRow([labels.get("alertname", ""), *values], meaning=_moment(spans[0]))
 
 
 def _elapsed(span: Span, start: float) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .axes import LATENCY, Axis
+from .axes import LATENCY, Axis, foot_note
 from .drawing import Marks, Stroke, latency_limits, over_time
 from .run_view import Trace
 from .section import Key, Plot
@@ -38,6 +38,8 @@ def time_plot(
     if width:
         middle = "mean" if rate else "median report"
         notes.append(f"Line: the {middle} of each {width:.4g} s; band: from the lowest to the highest report in it.")
+    if not rate:
+        notes.append(foot_note([line.low for line, _ in lines]))
     if marks.objective is not None:
         notes.append(_objective([line for line, _ in lines], marks.objective))
     keys = [Key(trace.name, trace.colour, trace.dashed) for trace in traces] if named == "legend" else []

@@ -6,9 +6,11 @@ matplotlib is imported with the first drawing; call `style.begin` before.
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from ..compare.wording import percent
 from ..plots import theme
-from ..plots.axes import Axis, latency_ticks, time_ticks, value_ticks
+from ..plots.axes import Axis, foot, latency_ticks, time_ticks, value_ticks
 from ..plots.drawing import Marks, Stroke
 from ..plots.time_lines import Drawn, alone
 from . import style
@@ -83,6 +85,12 @@ def curve(
     logarithmic.
     """
     figure, axes = _figure(_HEIGHT + 0.4)
+    if latency:
+        least = foot(np.array(values) for line in lines for values in (line.low, line.y))
+        lines = [
+            line._replace(y=[max(y, least) for y in line.y], low=[max(low, least) for low in line.low])
+            for line in lines
+        ]
     for line in lines:
         axes.plot(line.x, line.y, color=line.colour, marker="o", markersize=4)
         axes.vlines(line.x, line.low, line.high, color=line.colour, linewidth=1.2)
@@ -102,7 +110,7 @@ def curve(
     axes.set_xlabel(across[0])
     if latency:
         lowest = min(min(line.low) for line in lines if len(line.low))
-        highest = max(max(line.high) for line in lines if len(line.high))
+        highest = max(max(max(line.high), least) for line in lines if len(line.high))
         ends = [lowest, highest] + ([] if objective is None else [objective])
         _latency_axis(axes, unit, (max(min(ends), highest / 1e6) / 1.25, 1.25 * max(ends)))
         if objective is not None:

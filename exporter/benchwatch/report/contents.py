@@ -1,6 +1,7 @@
 """The contents of the page, in order."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from ..compare.experiment import Experiment
@@ -19,9 +20,10 @@ from ..compare.wording import figure, heading, row_title
 from ..plots import run_tables
 from ..plots.benchmark import benchmark_figures, nothing_to_draw
 from ..plots.run_view import View
-from ..plots.section import Key, Section
+from ..plots.section import Key, Section, attempted_section
 from ..plots.stage import Stage, stages
-from ..results.result_text import objectives
+from ..results.result_view import objectives
+from ..show.content import TableRow
 from ..values.printable import in_html
 from . import sweep_section
 from .differences import changes
@@ -54,29 +56,35 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument
         firsts.append(measured[0][1])
         swept = [(run, one) for run, one in measured if sweep_section.is_part(run)]
         if swept:
-            sections.append(sweep_section.section(f"Sweep: {tool}", swept))
+            sweep = f"Sweep: {tool}"
+            sections += attempted_section(sweep, partial(_swept, sweep, swept))
         others = [(run, one) for run, one in measured if not sweep_section.is_part(run)]
         if not others:
             continue
         scene = whole._replace(runs=[run for run, _ in others])
+        results = [one for _, one in others]
         change = Section("")
         if len({run.side for run in scene.runs}) > 1:
-            change = changes(scene.runs, [one for _, one in others])
+            (change,) = attempted_section("Changes", partial(_changed, scene, results))
             sections.append(change._replace(title=f"{change.title}: {tool}" if len(scenes) > 1 else change.title))
-        warnings = "" if change.html else "".join(_warnings(one) for _, one in others)  # what was compared has them
+        # What was compared has its warnings there.
+        (said,) = attempted_section("Warnings", partial(_warnings, [] if change.html else results))
         figures = list(benchmark_figures(scene))
         seen = " on the other side" if scene.roles.observer else ""
-        sections.append(Section(f"{tool}{seen}", figures, warnings, list(_notes(scene, bool(figures)))))
+        notes = [*said.notes, *_notes(scene, bool(figures))]
+        sections.append(Section(f"{tool}{seen}", figures, said.html, notes))
     sides = {run.side: run.colour for run in runs}
     compared = _compared(scenes)
     keys = [Key(side, colour) for side, colour in sides.items()] if len(runs) > 1 else []
     tiles = [(name, value) for _, name, value in _figures(firsts)] if len(runs) == 1 else []
-    sections += machine
+    sections += attempted_section("Disks and vdisks", lambda: machine)
     closing = list(_tables(runs) if compared or len(sides) == 1 else _chapters(scenes))
     html = page(
         _title(runs, scenes), _summary(runs), tiles if len(tiles) <= _MOST_TILES else [], keys, [*sections, *closing]
     )
-    return ReportDocument(html, [note for section in sections if not section.figures for note in section.notes])
+    every = [*sections, *closing]
+    missing = [f"{plot.title}: {plot.missing}" for section in every for plot in section.figures if plot.missing]
+    return ReportDocument(html, [*missing, *(note for one in every if not one.figures for note in one.notes)])
 
 
 def preview(runs: Sequence[View]) -> bytes:
@@ -115,7 +123,7 @@ def _title(runs: Sequence[View], scenes: Iterable[Stage]) -> str:
 
 
 def _measure(run: View) -> MeasuredRun:
-    return measure(run.timelines, run.warmup)
+    return measure(run.timelines, run.warmup, run.name)
 
 
 def _summary(runs: Sequence[View]) -> str:
@@ -158,10 +166,18 @@ def _notes(scene: Stage, drawn: bool) -> Iterator[str]:
         yield nothing_to_draw(scene.runs[0].timelines[0].tool)
 
 
-def _warnings(run: MeasuredRun) -> str:
-    """The warnings of `benchwatch show` as HTML."""
-    found = findings([Experiment(run.name, [run], ())])
-    return "".join(f'<p class="note">{in_html(finding.text)}.</p>' for finding in found)
+def _swept(name: str, runs: Sequence[tuple[View, MeasuredRun]]) -> Iterator[Section]:
+    yield sweep_section.section(name, runs)
+
+
+def _changed(scene: Stage, measured: Sequence[MeasuredRun]) -> Iterator[Section]:
+    yield changes(scene.runs, measured)
+
+
+def _warnings(measured: Sequence[MeasuredRun]) -> Iterator[Section]:
+    """The warnings of `benchwatch show`."""
+    found = [finding for run in measured for finding in findings([Experiment(run.name, [run], ())])]
+    yield Section("", html="".join(f'<p class="note">{in_html(finding.text)}.</p>' for finding in found))
 
 
 def _chapters(scenes: Sequence[Stage]) -> Iterator[Section]:
@@ -172,21 +188,34 @@ def _chapters(scenes: Sequence[Stage]) -> Iterator[Section]:
 
 
 def _tables(runs: Sequence[View]) -> Iterator[Section]:
-    heads = run_tables.heads(runs)
+    for title, make in (("Results", _results), ("Parameters", _parameters), ("Environment", _environment)):
+        yield from attempted_section(title, partial(make, runs))
+
+
+def _results(runs: Sequence[View]) -> Iterator[Section]:
     results = run_tables.results(runs)
     if results:
-        yield Section("Results of the whole run, as the tools report them", html=results)
-    differing, shared, machine = run_tables.settings(runs)
+        yield Section("Results of the whole run", html=results)
+
+
+def _parameters(runs: Sequence[View]) -> Iterator[Section]:
+    heads = run_tables.heads(runs)
+    differing, shared, _ = run_tables.settings(runs)
     html = ""
     if differing:
         html += f"<h3>Different</h3>{run_tables.table(heads, differing)}"
     if shared and len(runs) > 1:
-        one = [row._replace(values=row.values[:1]) for row in shared]
+        one = [row._replace(cells=row.cells[:2]) for row in shared]
         html += f"<h3>The same in all runs</h3>{run_tables.table((), one)}"
     elif shared:
         html += run_tables.table(heads, shared)
     if html:
         yield Section("Parameters", html=html)
+
+
+def _environment(runs: Sequence[View]) -> Iterator[Section]:
+    heads = run_tables.heads(runs)
+    _, _, machine = run_tables.settings(runs)
     kept = [objectives(run.timelines, run.warmup) for run in runs]
-    rows = [run_tables.TableRow("Objective", "", kept)] if any(kept) else []
+    rows = [TableRow(["Objective", *kept])] if any(kept) else []
     yield Section("Environment", html=run_tables.table(heads, [*run_tables.environment(runs), *rows, *machine]))

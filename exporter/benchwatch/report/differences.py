@@ -11,9 +11,10 @@ from ..compare.measured import MeasuredRun, is_sum
 from ..compare.measures import MEASURES, Measure, rank
 from ..compare.wording import figure, heading, interval, level, percent, row_title, sentence
 from ..metrics.latencies import Group
-from ..plots import theme
 from ..plots.run_view import View
 from ..plots.section import Key, Plot, Section
+from ..show.as_html import table_html
+from ..show.content import Column, Table, TableRow
 from ..values.printable import in_html
 from . import charts
 
@@ -101,26 +102,20 @@ def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Plot]:
 
 
 def _table(runs: Sequence[View], found: Comparisons) -> str:
-    heads = "".join(
-        f'<th scope="col">{theme.chip(run.colour)}'
-        f"{in_html(run.name)}</th>" + ('<th scope="col">change</th>' if number else "")
-        for number, run in enumerate(runs)
-    )
-    body = ""
+    base, *others = runs
+    columns = [Column("", right=False), Column(base.name, colour=base.colour)]
+    for run in others:
+        columns += [Column(run.name, colour=run.colour), Column("change"), Column("interval")]
+    body = []
     for key in _keys(found):
         rows = _rows(found, key)
         first = next(row for row in rows if row is not None)
-        cells = f"<td>{in_html(figure(first.base, first.measure, found.roles))}</td>"
+        cells = [_name(first, found), figure(first.base, first.measure, found.roles)]
         for row in rows:
             if row is None:
-                cells += '<td class="none">–</td><td></td>'
+                cells += ["", "", ""]
                 continue
             change = "" if row.ratio is None else percent(row.ratio)
-            sure = f"<small>{in_html(interval(row.interval))}</small>" if row.interval else ""
-            cells += f"<td>{in_html(figure(row.other, row.measure, found.roles))}</td><td>{change}{sure}</td>"
-        name = in_html(_name(first, found))
-        body += f'<tr><th scope="row">{name} <small>{first.measure.better} is better</small></th>{cells}</tr>'
-    return (
-        f'<div class="scroll"><table class="numbers"><thead><tr><td></td>{heads}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
+            cells += [figure(row.other, row.measure, found.roles), change, interval(row.interval)]
+        body.append(TableRow([*cells, first.measure.better]))
+    return table_html(Table([*columns, Column("better", right=False)], body).filled)

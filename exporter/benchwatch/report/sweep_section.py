@@ -3,7 +3,6 @@ capacity curve, which is the latency over the throughput. Sweeps of one paramete
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +15,11 @@ from ..plots import theme
 from ..plots.axes import LATENCY, throughput
 from ..plots.run_view import View
 from ..plots.section import Key, Plot, Section
-from ..results import sweep_text
+from ..results import sweep_view
 from ..results.scalability import Scalability
 from ..results.sweep import CapacityCurve, curves, geometric
+from ..show import as_html
+from ..show.content import Heading
 from ..values.printable import in_html
 from . import charts
 
@@ -52,11 +53,9 @@ def section(name: str, runs: Sequence[tuple[View, MeasuredRun]]) -> Section:
             members.append(run)
     found: list[_Drawn] = []
     for sweep, members in sweeps.items():
-        table, lines = sweep_text.table_and_lines(members)
-        html += f"<h3>{in_html(sweep)}</h3>{_table(table) if table else ''}"
-        html += "".join(f"<p>{in_html(line)}</p>" for line in lines)
+        html += as_html.html([Heading(sweep), *sweep_view.blocks(members)])
         own = curves(members)
-        for curve, called in zip(own, sweep_text.curve_names(own), strict=True):
+        for curve, called in zip(own, sweep_view.curve_names(own), strict=True):
             full = " ".join(part for part in (sweep if len(sweeps) > 1 else "", called) if part) or sweep
             colour = theme.SERIES[len(found) % len(theme.SERIES)]
             found.append(_Drawn(full, curve, colour))
@@ -67,18 +66,6 @@ def section(name: str, runs: Sequence[tuple[View, MeasuredRun]]) -> Section:
         for plot in _plots([one for one in found if one.curve.numeric and one.curve.parameter == parameter])
     ]
     return Section(name, figures, html)
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    """A table as HTML, without empty columns; the first row is its head."""
-    used = [place for place, column in enumerate(zip(*rows, strict=True)) if any(column)]
-    head, *body = (
-        "".join(f"<{tag}>{in_html(row[place])}</{tag}>" for place in used)
-        for tag, row in zip(chain(["th"], repeat("td")), rows, strict=False)
-    )
-    lines = "".join(f"<tr>{row}</tr>" for row in body)
-    thead = f"<thead><tr>{head}</tr></thead>"
-    return f'<div class="scroll"><table class="numbers">{thead}<tbody>{lines}</tbody></table></div>'
 
 
 def _plots(found: Sequence[_Drawn]) -> Iterator[Plot]:

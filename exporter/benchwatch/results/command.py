@@ -32,11 +32,12 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     add_runs(parser, "RUN", "a folder of runs, or the name of a repeated experiment")
     parser.add_argument(
         "--format",
-        choices=("terminal", "markdown", "json", "junit"),
+        choices=("terminal", "markdown", "csv", "json", "junit"),
         default="terminal",
         help="format of the output (default: terminal)",
     )
     parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    parser.add_argument("--csv", action="store_const", const="csv", dest="format", help="the same as --format csv")
     add_warmup(parser)
     add_require(parser)
     parser.set_defaults(func=_show)
@@ -66,20 +67,40 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _formats() -> Mapping[str, Callable[[Sequence["Subject"], _Answers], str]]:
+    from . import result_csv
     from .result_json import document
-    from .result_markdown import markdown
 
-    return {"terminal": _text, "markdown": markdown, "json": document, "junit": _junit}
+    return {
+        "terminal": _text,
+        "markdown": _markdown,
+        "csv": lambda subjects, _: result_csv.table(subjects),
+        "json": document,
+        "junit": _junit,
+    }
 
 
 def _text(subjects: Sequence["Subject"], found: _Answers) -> str:
+    from ..show.as_text import colourful, text
     from ..values.printable import printable
-    from .result_text import text
+    from .result_view import blocks
+
+    colour, each = colourful(), []
+    for one, checked in zip(subjects, found, strict=True):
+        lines = [printable(answer.line) for answer in checked]
+        each.append(text(blocks(one), colour=colour) + "".join(f"{line}\n" for line in lines))
+    return "\n".join(each)
+
+
+def _markdown(subjects: Sequence["Subject"], found: _Answers) -> str:
+    from ..show.as_markdown import markdown
+    from ..show.content import table
+    from .result_view import blocks
 
     each = []
     for one, checked in zip(subjects, found, strict=True):
-        lines = [printable(answer.line) for answer in checked]
-        each.append(text(one) + "".join(f"{line}\n" for line in lines))
+        rows = [[answer.requirement.text, "met" if answer.met else "NOT MET", answer.measured] for answer in checked]
+        required = [table(["requirement", "", "measured"], rows, left=2)] if rows else []
+        each.append(markdown([*blocks(one), *required]))
     return "\n".join(each)
 
 

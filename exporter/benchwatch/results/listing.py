@@ -1,31 +1,31 @@
-"""`benchwatch list`: the runs of a folder, the latest first; docs/results.md explains the keys of its JSON, schema 1.
+"""`benchwatch list`: the results of a folder's runs; docs/results.md explains the keys of its JSON, schema 1.
 
-States and figures are those of the exporter's page. Logs of single operations are not read: that could take minutes.
+States and figures are those of `benchwatch show`. The latest come first; those that failed end the list.
 """
 
 import argparse
 import json
 import logging
-import math
-import re
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..settings.settings import RunsSettings, load_settings
+from ..settings.settings import load_settings
+from ..show.as_csv import Value, records
+from ..show.as_text import colourful, text
+from ..show.content import Column, Table, TableRow, Tone
 from ..values import numbers
 from ..values.arguments import duration, pair
 from ..values.errors import FAILED, UserError
-from ..values.printable import printable, say
+from ..values.printable import say
 
 if TYPE_CHECKING:
-    from ..runs.run import Run
+    from ..runs.observed_run import ObservedRun
+    from .result import RunResult
 
 SCHEMA = 1
-_LOG = re.compile(r"\.\d+(?:\.\d+)?$")
-_CHUNK = 1 << 20
 
 
 def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     parser = add(
         parents=[common],
         usage="benchwatch list [options] [DIR...]",
-        description="Lists the runs of a folder, latest first.",
+        description="Lists the runs of a folder, most recent first.",
         examples=(
             "benchwatch list",
             "benchwatch list --label cluster=a --newer 7d",
@@ -57,8 +57,15 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--older", type=duration, metavar="TIME", help="only runs that began at least this long ago, such as 30d"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON (docs/results.md)")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON (docs/results.md)")
+    form.add_argument("--csv", action="store_true", help="print CSV (docs/results.md)")
     parser.set_defaults(func=_list)
+
+
+_TONES: Mapping[str, Tone] = {"failed": "bad", "stalled": "unclear", "running": "good"}
+_IN_BYTES = dict.fromkeys(("B/s", "bit/s"), "bytes per second")
+"""The units of throughputs in bytes, and their name in JSON."""
 
 
 class ListedRun(NamedTuple):
@@ -72,6 +79,8 @@ class ListedRun(NamedTuple):
     workers: int
     start: float | None
     end: float | None
+    seconds: float | None
+    """Length; that of an active run reaches to its last report."""
     rate: float | None
     unit: str | None
     latency_mean_seconds: float | None
@@ -80,25 +89,22 @@ class ListedRun(NamedTuple):
     experiment: str | None
 
     @property
-    def seconds(self) -> float | None:
-        """Length; None while it is active, or if its clock was set back to before its start."""
-        if self.start is None or self.end is None or self.end < self.start:
-            return None
-        return self.end - self.start
-
-    @property
     def result(self) -> str:
         """The figures as text."""
         if self.rate is None:
             return ""
-        in_bytes = self.unit == "bytes per second"
-        rate = numbers.bandwidth(self.rate) if in_bytes else f"{numbers.rate_in_full(self.rate)} {self.unit}"
+        unit = self.unit or ""
+        in_bytes = unit in _IN_BYTES
+        rate = numbers.throughput(unit)(self.rate) if in_bytes else f"{numbers.rate_in_full(self.rate)} {unit}"
         known = {"mean": self.latency_mean_seconds, "p99": self.latency_p99_seconds}
         latencies = [f"{name} {numbers.latency(value)}" for name, value in known.items() if value is not None]
         return ", ".join([rate, *latencies])
 
 
 def _list(options: argparse.Namespace) -> int:
+    from ..history.find import find_runs, reading
+    from ..metrics.buckets import Buckets
+
     settings = load_settings(options.config_file)
     logging.getLogger("benchwatch.runs").setLevel(logging.ERROR)  # files that are no run need no message
     now = time.time()
@@ -106,17 +112,22 @@ def _list(options: argparse.Namespace) -> int:
     youngest = now - options.older if options.older is not None else float("inf")
     labels = dict(options.label).items()
     unreadable: list[str] = []
-    runs = [
-        one
-        for one, began in _runs(options.paths, settings.runs, now, unreadable)
-        if labels <= one.labels.items() and oldest <= began <= youngest
-    ]
-    runs.sort(key=lambda one: -(one.start or 0.0))
-    if options.json:
-        rows = [{**one._asdict(), "seconds": one.seconds} for one in runs]
+    runs: list[ListedRun] = []
+    for run in find_runs(options.paths, settings.runs, Buckets(1), unreadable=unreadable):
+        if run.modified < oldest or not labels <= run.labels.items():
+            continue
+        with reading(run.folder, unreadable):
+            runs += (one for one in _listed(run) if oldest <= (one.start or run.modified) <= youngest)
+        unreadable += (f"{run.folder}: {clause}" for clause in (*run.bugs, *run.missing))
+    runs.sort(key=lambda one: (one.state == "failed", -(one.start or 0.0)))
+    units = [_IN_BYTES.get(one.unit or "", one.unit) for one in runs]
+    rows = [{**one._asdict(), "unit": unit} for one, unit in zip(runs, units, strict=True)]
+    if options.csv:
+        sys.stdout.write(records(_CSV, map(_record, rows)))
+    elif options.json:
         sys.stdout.write(json.dumps({"schema": SCHEMA, "runs": rows}, indent=2) + "\n")
     else:
-        sys.stdout.writelines(f"{line}\n" for line in _table(runs, now))
+        sys.stdout.write(text([_table(runs)], colour=colourful()) if runs else "")
     for sentence in unreadable:
         say(sentence)
     if not runs:
@@ -124,73 +135,72 @@ def _list(options: argparse.Namespace) -> int:
     return 0
 
 
-def _runs(
-    paths: Sequence[Path], settings: RunsSettings, now: float, unreadable: list[str]
-) -> Iterator[tuple[ListedRun, float]]:
-    """The runs in these folders, and when each began or, failing that, was last written to (Unix seconds).
-
-    Adds a sentence to `unreadable` for each run that cannot be read.
-    """
-    from ..history.find import find_runs
-    from ..metrics.buckets import Buckets
-
-    for run in find_runs(paths, settings, Buckets(1), unreadable=unreadable):
-        without_logs = {name: status for name, status in run.listed.items() if not _LOG.search(name)}
-        if without_logs:
-            run.look(without_logs, now)
-            run.read_records(len(without_logs))
-        if not run.plans:
-            continue
-        while run.read(_CHUNK, now):
-            pass
-        one = _listed(run, now)
-        yield one, one.start or run.modified
+_CSV = (
+    "run",
+    "path",
+    "state",
+    "reason",
+    "tools",
+    "workers",
+    "start",
+    "end",
+    "seconds",
+    "rate",
+    "unit",
+    "latency_mean_seconds",
+    "latency_p99_seconds",
+    "labels",
+    "experiment",
+)
 
 
-def _listed(run: "Run", now: float) -> ListedRun:
-    from .result import WORST_FIRST
-
-    for worker in run.workers:
-        worker.output.over()
-        worker.tick(now)
-    workers = run.workers
-    worst = min(workers, key=lambda worker: (*WORST_FIRST, worker.phase).index(worker.phase))
-    counted = [worker for worker in workers if not worker.roles.observer] or workers
-    units = {(worker.tool.name, worker.roles.unit) for worker in counted}
-    figures = [worker.figures for worker in counted]
-    rates = [one.throughput for one in figures]
-    known = [rate for rate in rates if rate is not None]
-    alone = figures[0] if len(figures) == 1 else None
-    unit = next(unit for _, unit in units) if len(units) == 1 else None
-    starts = [worker.start for worker in workers if worker.start is not None]
-    return ListedRun(
-        run.name,
-        str(run.folder),
-        worst.phase,
-        worst.reason or None,
-        sorted({worker.tool.name for worker in workers}),
-        len(workers),
-        min(starts, default=None),
-        max(worker.end for worker in workers) if all(worker.ended for worker in workers) else None,
-        math.fsum(known) if unit and len(known) == len(rates) else None,
-        unit and ("bytes per second" if unit.in_bytes else unit.name),
-        alone and alone.latency,
-        alone and alone.p99,
-        {name: value for worker in workers for name, value in worker.runfile.labels.items()},
-        next((worker.runfile.repeat_of for worker in workers if worker.runfile.repeat_of), None),
-    )
+def _record(row: Mapping[str, Any]) -> Mapping[str, Value]:
+    labels = " ".join(f"{name}={value}" for name, value in sorted(row["labels"].items()))
+    return {**row, "tools": " ".join(row["tools"]), "labels": labels or None}
 
 
-def _table(found: Sequence[ListedRun], now: float) -> Iterator[str]:
-    from .result_text import aligned
+def _listed(run: "ObservedRun") -> Iterator[ListedRun]:
+    """A row for each of its results; those of several tools share one."""
+    from .result import WORST_FIRST, of_run
 
-    rows = [["run", "state", "tool", "began", "length", "result", "labels"]] if found else []
-    for one in found:
-        began = "" if one.start is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(one.start))
-        on = one.state in ("running", "stalled") and one.start is not None
-        seconds = now - one.start if on and one.start is not None else one.seconds
-        length = "" if seconds is None else f"{numbers.duration(seconds)}{' so far' if on else ''}"
-        tools = f"{', '.join(one.tools)}{f' ({one.workers})' if one.workers > 1 else ''}"
-        labels = ", ".join(f"{name}={value}" for name, value in sorted(one.labels.items()))
-        rows.append([printable(text) for text in (one.run, one.state, tools, began, length, one.result, labels)])
-    yield from aligned(rows, right=4)
+    rows: dict[str, list[RunResult]] = {}
+    for result in of_run(run):
+        rows.setdefault(result.run.name, []).append(result)
+    for name, results in rows.items():
+        worst = min(results, key=lambda one: (*WORST_FIRST, one.state).index(one.state))
+        workers = [worker for one in results for worker in one.workers]
+        ends = [one.end for one in results if one.end is not None]
+        (unit, main), *others = ((one.run.roles.unit, one.main) for one in results)
+        rate, latency, p99 = (None, None, None) if others else main
+        yield ListedRun(
+            name,
+            str(run.folder),
+            worst.state,
+            worst.reason or None,
+            sorted({one.run.tool for one in results}),
+            len(workers),
+            min((one.start for one in results if one.start is not None), default=None),
+            max(ends) if len(ends) == len(results) else None,
+            max((one.seconds for one in results if one.seconds is not None), default=None),
+            rate,
+            None if others else unit.name,
+            latency,
+            p99,
+            {name: value for one in results for name, value in one.labels.items()},
+            next((one.runfile.repeat_of for one in workers if one.runfile.repeat_of), None),
+        )
+
+
+def _table(found: Sequence[ListedRun]) -> Table:
+    heads = ("run", "state", "tool", "began", "length", "result", "labels")
+    columns = [Column(name, right=name == "length") for name in heads]
+    return Table(columns, [TableRow(_cells(one), _TONES.get(one.state, "")) for one in found])
+
+
+def _cells(one: ListedRun) -> Sequence[str]:
+    began = "" if one.start is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(one.start))
+    so_far = " so far" if one.state in ("running", "stalled") else ""
+    length = "" if one.seconds is None else f"{numbers.duration(one.seconds)}{so_far}"
+    tools = f"{', '.join(one.tools)}{f' ({one.workers})' if one.workers > 1 else ''}"
+    labels = ", ".join(f"{name}={value}" for name, value in sorted(one.labels.items()))
+    return one.run, one.state, tools, began, length, one.result, labels

@@ -11,9 +11,9 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..compare.changes import STEADY
 from ..compare.measures import CONNECTION, LATENCY_MAX, Measure, rank
 from ..compare.statistics import student
+from ..compare.steadiness import STEADY
 from ..metrics.latencies import Group
 from .result import RunResult
 

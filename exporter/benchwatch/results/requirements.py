@@ -6,7 +6,8 @@
   `p99.9`, `max`, `connection`, `stalled` (times); `failed`, `skipped` (a number of operations; with %, a share).
 - GROUP: an operation, a job, or both. Without one, a requirement on throughput or bandwidth applies to the sum of each
   job's operations, and one on a latency to each operation.
-- UNIT: of times ns, us, ms, s, m; of bytes a second B/s, KiB/s, MiB/s, GiB/s, kB/s, MB/s, GB/s; of rates k, M or none.
+- UNIT: of times ns, us, ms, s, m; of bytes a second B/s, KiB/s, MiB/s, GiB/s, kB/s, MB/s, GB/s, bit/s, kbit/s,
+  Mbit/s, Gbit/s; of rates k, M or none.
 
 A figure that was not measured does not meet a requirement, nor does a run that has not finished. All runs of a series
 must meet it.
@@ -15,7 +16,7 @@ must meet it.
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ..compare.measured import MeasuredRun, is_sum
@@ -77,14 +78,16 @@ _TIME = _Kind("a time, such as 20ms", {}, numbers.latency)
 """Its units are those of durations."""
 _RATE = _Kind("a number, such as 1000 or 1k", {"": 1.0, "/s": 1.0, "k": 1e3, "m": 1e6}, numbers.rate_in_full)
 _BYTES = _Kind(
-    "bytes a second, such as 100MiB/s",
+    "bytes or bits a second, such as 100MiB/s or 9Gbit/s",
     {
         "b/s": 1.0,
         **{f"{prefix}ib/s": 1024.0**power for power, prefix in enumerate("kmg", 1)},
         **{f"{prefix}b/s": 1000.0**power for power, prefix in enumerate("kmg", 1)},
+        **{f"{prefix}bit/s": 1000.0**power / 8 for power, prefix in enumerate(("", *"kmg"))},
     },
     numbers.bandwidth,
 )
+_BITS = replace(_BYTES, shown=numbers.bits)
 _COUNT = _Kind("a number, or a part such as 0.1%", {"": 1.0}, "{:,.0f}".format)
 _SHARE = _Kind(_COUNT.expected, {"%": 0.01}, numbers.part)
 _OF_UNITS = {"seconds": _TIME, "bytes per second": _BYTES}
@@ -238,7 +241,9 @@ def _figures(asked: Requirement, result: RunResult) -> Iterator[tuple[Group, flo
         else:
             of = [group for group in of if not is_sum(group)]
     for group in of:
-        yield group, run.figures[group, measure].value, _OF_UNITS.get(unit_of(measure, run.roles), _RATE)
+        in_bits = measure is THROUGHPUT and run.roles.unit.name == "bit/s"
+        kind = _BITS if in_bits else _OF_UNITS.get(unit_of(measure, run.roles), _RATE)
+        yield group, run.figures[group, measure].value, kind
 
 
 def _is_meant(asked: Requirement, group: Group, run: MeasuredRun) -> bool:

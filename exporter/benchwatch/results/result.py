@@ -1,8 +1,9 @@
-"""The result of one run: its state, its figures, and warnings about them.
+"""The results of one run: state, figures, and warnings about them.
 
-A run whose workers are of several tools (or units) has a result for each. Figures are those of `benchwatch compare`:
-the whole run by the tool's own final report or, with a warm-up, the time after it. An active run, or one without an
-end, has the figures of its reports. What was not measured is absent.
+A run has a result for each tool and unit, and for workers that followed each other (see
+`compare.concurrent`). Figures are those of `benchwatch compare`: the whole run by the tool's own
+final report or, with a warm-up, the time after it. An active run, or one without an end, has the
+figures of its reports. What was not measured is absent.
 """
 
 import math
@@ -11,19 +12,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..compare.changes import is_unsteady, shift_of
+from ..compare import concurrent
 from ..compare.experiment import Experiment, faults_of
-from ..compare.findings import Finding, findings, stalled
+from ..compare.findings import Finding, findings
 from ..compare.measured import MeasuredRun, end_of, is_sum, measure, place_of
-from ..compare.measures import THROUGHPUT, Measure, compared, roles_for, rounded
+from ..compare.measures import LATENCY_MEAN, LATENCY_P99, THROUGHPUT, Measure, compared, rounded
 from ..compare.statistics import FEWEST_BATCHES
+from ..compare.steadiness import is_steady, stalled
 from ..history.find import find_runs, find_worker, nothing_recognised, one_thing
 from ..history.timeline import Timeline, timelines
 from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group
-from ..runs.run import Run
+from ..metrics.samples import Sample
+from ..runs.observed_run import ObservedRun
 from ..settings.settings import RunsSettings
-from ..tools.roles import Unit
 from ..values.names import label
 
 _BUCKETS = Buckets(1)
@@ -63,6 +65,7 @@ class RunResult(NamedTuple):
     """None while it is active."""
     labels: Mapping[str, str]
     findings: Sequence[Finding]
+    workers: Sequence[Timeline]
 
     @property
     def measured(self) -> bool:
@@ -83,6 +86,20 @@ class RunResult(NamedTuple):
         return last - self.start
 
     @property
+    def main(self) -> tuple[float | None, float | None, float | None]:
+        """Throughput, mean latency and p99 of everything together; None if one was not measured."""
+        run = self.run
+        each = [one.figures for one in run.timelines]
+        if not run.left_out and self.state == "finished" and len(each) == 1:
+            return each[0].throughput, each[0].latency, each[0].p99
+        groups = [group for group, _ in run.watched()]
+        if len(groups) != 1:
+            return None, None, None
+        found = (run.figures.get((groups[0], one)) for one in (THROUGHPUT, LATENCY_MEAN, LATENCY_P99))
+        rate, mean, p99 = (None if one is None else one.value for one in found)
+        return rate, mean, p99
+
+    @property
     def groups(self) -> list[Group]:
         """Groups with figures of their own, in the tool's order; () stands for the whole run."""
         return list(dict.fromkeys(group for group, one in self.run.figures if not one.of_all))
@@ -101,7 +118,16 @@ class RunResult(NamedTuple):
         courses = [self.run.courses.get(group) for group, _ in keys]
         if not keys or any(course is None or len(course.ends) < FEWEST_BATCHES for course in courses):
             return None
-        return not any(is_unsteady(shift_of(self.run, group, one)) for group, one in keys)
+        return all(is_steady(self.run, group, one) for group, one in keys)
+
+    @property
+    def further(self) -> list[str]:
+        """Lines on what else the final reports have; empty before the last of them."""
+        describe = self.run.roles.further
+        if describe is None or not all(self.run.roles.result_rate.name in final for final in self.run.finals):
+            return []
+        whole = " (whole run)" if self.run.left_out else ""
+        return [f"{line}{whole}" for line in describe(self.run.finals, self.run.parameters)]
 
     @property
     def operations(self) -> float | None:
@@ -144,6 +170,12 @@ class RunResult(NamedTuple):
         return ObjectiveKept(seconds, group, one, self.run.figures[group, one].value, above, reports)
 
 
+def reported(timeline: Timeline) -> Iterator[Sample]:
+    """Every number of a worker's final report."""
+    prefix = f"{timeline.tool}_result_"
+    return (one for one in timeline.final if one.family.name.startswith(prefix) and isinstance(one.value, int | float))
+
+
 class Subject(NamedTuple):
     """What a name given by the user stands for: a run, the repeats of an experiment, or the runs of a sweep."""
 
@@ -164,7 +196,7 @@ def read(paths: Iterable[Path], settings: RunsSettings, warmup: float | None = N
     found: list[tuple[Path, Subject]] = []
     for path in paths:
         runs = one_thing(path, settings)
-        each = [(run, list(_results(run, warmup))) for run in find_runs(runs, settings, _BUCKETS)]
+        each = [(run, list(of_run(run, warmup))) for run in find_runs(runs, settings, _BUCKETS)]
         without = [run.name for run, results in each if not results]
         each = [(run, results) for run, results in each if results]
         if not each:
@@ -186,37 +218,29 @@ def _with_its_path(subject: Subject, path: Path) -> Subject:
     return subject._replace(name=f"{label(folder)}/{subject.name}", results=each)
 
 
-def read_worker(folder: Path, worker: str, settings: RunsSettings) -> list[RunResult]:
-    """The result of one worker of the run in that folder; empty if its output is not recognised."""
-    return list(_results(find_worker(folder, worker, settings, _BUCKETS), None))
+def read_worker(folder: Path, worker: str, settings: RunsSettings, *, logs: bool = True) -> list[RunResult]:
+    """The result of one worker of the run in that folder; empty if its output is not recognised.
+
+    Without `logs`, it lacks what only they have, such as percentiles, and takes no longer for a long run.
+    """
+    return list(of_run(find_worker(folder, worker, settings, _BUCKETS, logs=logs)))
 
 
-def _results(run: Run, warmup: float | None) -> Iterator[RunResult]:
+def of_run(run: ObservedRun, warmup: float | None = None) -> Iterator[RunResult]:
+    """The results of a run that has not been read yet; `warmup`, seconds, overrides the records."""
     return results_of(timelines([run], _BUCKETS, families=compared(), latencies=True), warmup)
 
 
 def results_of(own: Iterable[Timeline], warmup: float | None) -> Iterator[RunResult]:
-    """The results of one run: one for each tool and unit. `own` are its workers, with their latencies.
+    """The results of one run. `own` are its workers, with their latencies.
 
     `warmup`, seconds, overrides the records.
     """
-    workers: dict[tuple[str, Unit], list[Timeline]] = {}
-    observers = []
-    for timeline in own:
-        roles = roles_for(timeline)
-        if roles.observer:
-            observers.append((timeline, roles))
-        else:
-            workers.setdefault((timeline.tool, roles.unit), []).append(timeline)
-    for timeline, roles in observers:  # they belong to a worker that counts what they see
-        key = next((key for key in workers if key[0] == timeline.tool), (timeline.tool, roles.unit))
-        workers.setdefault(key, []).append(timeline)
-    for members in workers.values():
-        yield _result(members, warmup)
+    for one in concurrent.results(own):
+        yield _result(one.workers, measure(one.workers, warmup, one.name))
 
 
-def _result(workers: Sequence[Timeline], warmup: float | None) -> RunResult:
-    run = measure(workers, warmup)
+def _result(workers: Sequence[Timeline], run: MeasuredRun) -> RunResult:
     worst = min(workers, key=lambda worker: (*WORST_FIRST, worker.phase).index(worker.phase))
     starts = [worker.start for worker in workers if worker.start is not None]
     return RunResult(
@@ -227,4 +251,5 @@ def _result(workers: Sequence[Timeline], warmup: float | None) -> RunResult:
         end_of(workers),
         {name: value for worker in workers for name, value in worker.runfile.labels.items()},
         findings([Experiment(run.name, [run], faults_of(workers))]),
+        workers,
     )

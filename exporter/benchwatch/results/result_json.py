@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..compare.measures import described, named_group
+from ..metrics.samples import Sample
 from .repeats import CONFIDENCE, finished, kinds, repeated
 from .requirements import CheckedRequirement
-from .result import RunResult, Subject
+from .result import RunResult, Subject, reported
 from .scalability import Bounded, Scalability
 from .sweep import CapacityCurve, curves
 
@@ -58,6 +59,7 @@ def _result(result: RunResult) -> dict[str, Any]:
         "figures": [
             {**described(group, one, run.roles), "value": figure.value} for (group, one), figure in run.figures.items()
         ],
+        "final_report": [_reported(timeline.worker, one) for timeline in run.timelines for one in reported(timeline)],
         "operations": result.operations,
         "lost": {word: counted for word, (counted, _) in result.lost.items()},
         "stalled_seconds": result.stalled,
@@ -74,6 +76,11 @@ def _result(result: RunResult) -> dict[str, Any]:
         },
         "findings": [{"kind": one.kind, "text": one.text} for one in result.findings],
     }
+
+
+def _reported(worker: str, sample: Sample) -> dict[str, Any]:
+    labels = dict(zip(sample.family.labels, sample.labels, strict=True))
+    return {"worker": worker, "name": sample.family.name, "labels": labels, "value": sample.value}
 
 
 def _repeats(results: Sequence[RunResult]) -> dict[str, Any]:

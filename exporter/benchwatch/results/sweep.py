@@ -15,9 +15,9 @@ from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import NamedTuple
 
-from ..compare.changes import STEADY
 from ..compare.measured import MeasuredRun, place_of
 from ..compare.measures import LATENCY_MEAN, LATENCY_P99, THROUGHPUT, Measure, rounded
+from ..compare.steadiness import STEADY
 from ..metrics.latencies import Group
 from ..tools.roles import Roles
 from .repeats import CONFIDENCE, interval_of

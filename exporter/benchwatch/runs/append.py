@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..settings.record import load_runfile
 from ..settings.settings import RunsSettings
 from ..values.errors import ConfigError
-from .room import Refused, Room
+from .room import NotStored, Room
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -25,8 +25,6 @@ STREAM = re.compile(r"out|err|json|[0-9]{1,10}(\.[0-9]{1,5})?")
 """The suffix, after the worker's name and a dot, of a file that is sent in pieces."""
 _SUFFIX = re.compile(r"[a-z]+|[0-9]+(\.[0-9]+)?")
 """The suffix of any file of a worker: `db.2.out` does not belong to `db`."""
-GAP = "so that none can be put at"
-"""Part of the refusal of a piece that would leave a gap before it: a launcher of any version knows these words."""
 LARGEST_PIECE = 1024 * 1024
 """Bytes accepted in one piece of a stream."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -49,16 +47,18 @@ class PushedPart(NamedTuple):
 class PushFile:
     """The file to which one push is appended.
 
-    The file is opened for each piece, so a waiting push holds no open file. A piece raises Refused if there is no room
-    for it or the file system fails; all later pieces then raise the same. `before` is what the previous push wrote to
-    the end of the file before it broke off. If this push begins with the same bytes, it repeats them, and they are not
-    appended again. If it ends before it has repeated all of them, it is another push, and is stored.
+    The file is opened for each piece, so a waiting push holds no open file. A piece raises NotStored if there is no
+    room for it or the file system fails; all later pieces then raise the same.
+
+    `before` is what the previous push wrote to the end of the file before it broke off. If this push begins with the
+    same bytes, it repeats them, and they are not appended again. If it ends before it has repeated all of them, it is
+    another push, and is stored.
     """
 
     def __init__(self, path: Path, room: Room, before: PushedPart | None = None) -> None:
         self._path = path
         self._room = room
-        self._refusal: Refused | None = None
+        self._refusal: NotStored | None = None
         self._begun = False
         """Whether the push has appended something, and so no longer repeats `before`."""
         self._before = before
@@ -97,7 +97,7 @@ class PushFile:
                 self._write(descriptor, missing)
             finally:
                 os.close(descriptor)
-        except Refused as refusal:
+        except NotStored as refusal:
             self._refusal = refusal
             raise
         except OSError as error:
@@ -121,10 +121,13 @@ class PushFile:
             return self._unrepeated(descriptor, data, status.st_size)
         name = f"{self._path.parent.name}/{self._path.name}"
         if offset > status.st_size:
-            raise Refused(409, f"{name} has {status.st_size} bytes, {GAP} {offset}: expected at most {status.st_size}")
+            size = status.st_size
+            raise NotStored(
+                "gap", f"{name} has {size} bytes, so that none can be put at {offset}: expected at most {size}", size
+            )
         present = os.pread(descriptor, len(data), offset)
         if not data.startswith(present):
-            raise Refused(409, f"{name} already exists, with other content: push under another name")
+            raise NotStored("other_content", f"{name} already exists, with other content: push under another name")
         return data[len(present) :]
 
     def _unrepeated(self, descriptor: int, data: bytes, size: int) -> bytes:
@@ -161,17 +164,19 @@ class PushFile:
             rest = rest[count:]
 
 
-def cannot_write(path: Path, error: OSError) -> Refused:
+def cannot_write(path: Path, error: OSError) -> NotStored:
     """The refusal of a push that cannot be written; it is logged too."""
     _log.error("a push cannot be written to %s: %s", path, error.strerror)
     where = f"{path.parent.name}/{path.name}"
-    return Refused(507 if error.errno in _FULL else 500, f"{where} cannot be written: {error.strerror}")
+    return NotStored("no_room" if error.errno in _FULL else "failed", f"{where} cannot be written: {error.strerror}")
 
 
 def put_record(path: Path, data: bytes, room: Room, failed_start: FailedStart | None = None) -> str:
-    """Replace a worker's record; returns a sentence for the client. Raises Refused if the new record cannot be used.
+    """Replace a worker's record; returns why the start failed that it replaces, or an empty text.
 
-    With `failed_start`, raises Refused unless the worker has no files, only the same or an empty record, or a start
+    Raises NotStored if the new record cannot be used.
+
+    With `failed_start`, raises NotStored unless the worker has no files, only the same or an empty record, or a start
     that failed; the files of that start are removed.
     """
     run, worker, replaced = path.parent.name, path.stem, ""
@@ -184,8 +189,8 @@ def put_record(path: Path, data: bytes, room: Room, failed_start: FailedStart | 
         if failed_start and present != data and (present or own):
             why = failed_start(path.parent, worker)
             if why is None:
-                raise Refused(412, f"worker {worker} of run {run} already exists: push under another name")
-            replaced = f", and replaces a start that failed before anything was measured ({why})"
+                raise NotStored("taken", f"worker {worker} of run {run} already exists: push under another name")
+            replaced = why
         try:
             beside.write_bytes(data)
             _check_record(beside, f"{run}/{path.name}")
@@ -198,7 +203,7 @@ def put_record(path: Path, data: bytes, room: Room, failed_start: FailedStart | 
         room.add(path, len(data))
     except OSError as error:
         raise cannot_write(path, error) from error
-    return f"{run}/{path.name} is stored{replaced}"
+    return replaced
 
 
 def files_of(folder: Path, worker: str) -> list[Path]:
@@ -212,7 +217,7 @@ def _check_record(path: Path, name: str) -> None:
     try:
         load_runfile(path, RunsSettings())
     except ConfigError as error:
-        raise Refused(400, " ".join(str(error).replace(str(path), name).split())[:500]) from error
+        raise NotStored("invalid", " ".join(str(error).replace(str(path), name).split())[:500]) from error
     except Exception as error:
         reason = " ".join(str(error).split())[:200]
-        raise Refused(400, f"{name}: expected a record in YAML: {type(error).__name__}: {reason}") from error
+        raise NotStored("invalid", f"{name}: expected a record in YAML: {type(error).__name__}: {reason}") from error

@@ -14,6 +14,8 @@ _STATX_BTIME = 0x800
 _SIZE = 256
 _BTIME = 80
 
+_CLOCKS_DIFFER = 10.0
+
 _libc = ctypes.CDLL(None)
 _statx = getattr(_libc, "statx", None)
 
@@ -33,3 +35,14 @@ def birth(path: Path) -> float | None:
         return None
     seconds, nanoseconds = struct.unpack_from("=qI", found, _BTIME)
     return float(seconds + nanoseconds / 1e9)
+
+
+def clock_behind(born: float, written: float, begun: float, reported: float) -> float:
+    """Seconds by which the clock in a file is behind that of its file system; negative: ahead; 0: as far as known none.
+
+    The file was created and last written at the first two times, the benchmark began and last reported at the others,
+    by its own clock. Both ends must differ alike: a copy has the right clock, but was written in a moment.
+    """
+    first, last = born - begun, written - reported
+    alike = abs(first - last) < _CLOCKS_DIFFER / 2 < written - born
+    return first if alike and abs(first) > _CLOCKS_DIFFER else 0.0

@@ -15,17 +15,21 @@ status has changed,
 A file that was read to its end is opened again when its status changes, and otherwise once a second, because a remote
 file system may report an old status for a file that nobody opens.
 
-Zeros match anything: a log that was read may be released to the file system by punching a hole in it.
+New zeros match anything: a log that was read may be released to the file system by punching a hole in it. Holes are
+skipped, not read: a file that is truncated while a tool has it open may begin with one of any length.
 
 Only regular files count, so nothing here blocks on a pipe or a socket.
 """
 
+import errno
 import os
 import stat
+import sys
 import time
 from array import array
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -48,6 +52,7 @@ _COMPARED_GROWING = 4
 _COMPARED_QUIET = 256
 """Blocks compared at each read, besides the first and last ones."""
 _SPARSE = bytes(512)
+_ZEROS = bytes(_BLOCK)
 
 
 class FileStatus(NamedTuple):
@@ -91,6 +96,13 @@ def statuses(folder: Path, names: Iterable[str]) -> dict[str, FileStatus]:
     path = str(folder)
     found = ((name, _file_status(f"{path}/{name}")) for name in names)  # making a Path takes longer than asking
     return {name: status for name, status in found if status}
+
+
+def dangling(folder: Path) -> dict[str, str]:
+    """The links in a folder to files that are gone, and where these were. Raises OSError."""
+    with os.scandir(folder) as entries:
+        gone = [entry.name for entry in entries if entry.is_symlink() and not _is(partial(os.path.exists, entry.path))]
+    return {name: os.readlink(folder / name) for name in sorted(gone)}  # noqa: PTH115
 
 
 def _is(kind: Callable[[], bool]) -> bool:
@@ -172,13 +184,23 @@ class GrowingFile:
         self.compared = 0
         """Bytes compared at the last read, except those of the first and last blocks."""
         self._blocks = array("I")  # checksums of whole blocks
+        self._begins = array("Q")  # where they begin
+        self._zeros: dict[int, int] = {}  # how many zeros are in a block that begins there; none in the others
+        self._holes: list[tuple[int, int]] = []  # begin and end of each hole that was skipped; whole blocks
         self._last = 0  # checksum of the part read of the block that contains the offset
+        self._last_zeros = 0  # the zeros in that part
         self._compared: FileStatus | None = None  # the status at the last read
         self._rests: FileStatus | None = None  # the same, if the file was read to its end and another change would show
         self._rests_until = 0.0
         self._settled = False  # whether that status was settled when the comparison began
         self._owed = 0  # number of blocks yet to be compared
         self._next = 0  # the block compared last
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the file is still where it was read."""
+        status = _file_status(str(self.path))
+        return status is not None and status.identity == self.identity
 
     def rests(self, status: FileStatus) -> bool:
         """Whether, according to its current status, nothing was written since the last read."""
@@ -199,6 +221,8 @@ class GrowingFile:
                 self._compare_ends(descriptor)
                 self._begin(found)
             data = os.pread(descriptor, limit, self.offset)
+            if len(data) == limit and not data.strip(b"\0") and self._skip_hole(descriptor, found.size):
+                data = os.pread(descriptor, limit, self.offset)
             number = _COMPARED_QUIET if self._settled and not data else _COMPARED_GROWING
             self.compared = self._compare_some(descriptor, min(number, self._owed))
         finally:
@@ -224,8 +248,10 @@ class GrowingFile:
         whole = len(self._blocks)
         for block in {0, whole - 1} if whole else ():
             self._compare(descriptor, block)
-        rest = self.offset - whole * _BLOCK
-        self._check(os.pread(descriptor, rest, whole * _BLOCK), self._last)
+        rest = self.offset % _BLOCK
+        _check(os.pread(descriptor, rest, self.offset - rest), self._last, self._last_zeros)
+        if any(_data_after(descriptor, begin) < end for begin, end in self._holes):
+            raise Rewritten
 
     def _compare_some(self, descriptor: int, number: int) -> int:
         for _ in range(number):
@@ -235,22 +261,49 @@ class GrowingFile:
         return number * _BLOCK
 
     def _compare(self, descriptor: int, block: int) -> None:
-        self._check(os.pread(descriptor, _BLOCK, block * _BLOCK), self._blocks[block])
+        begin = self._begins[block]
+        _check(os.pread(descriptor, _BLOCK, begin), self._blocks[block], self._zeros.get(begin, 0))
 
-    def _check(self, data: bytes, known: int) -> None:
-        if crc32(data) != known and not _has_hole(data):
-            raise Rewritten
+    def _skip_hole(self, descriptor: int, size: int) -> bool:
+        """Go on after the hole at the offset; returns whether there is one."""
+        end = min(_data_after(descriptor, self.offset), size)
+        if end < self.offset + _BLOCK:
+            return False
+        self._add(_ZEROS[: -self.offset % _BLOCK])
+        begin, self.offset = self.offset, end - end % _BLOCK
+        self._holes.append((begin, self.offset))
+        self._add(_ZEROS[: end - self.offset])
+        return True
 
     def _add(self, data: bytes) -> None:
         rest = memoryview(data)
         while rest:
             room = _BLOCK - self.offset % _BLOCK
             self._last = crc32(rest[:room], self._last)
+            self._last_zeros += bytes(rest[:room]).count(0)
             self.offset += len(rest[:room])
             rest = rest[room:]
             if self.offset % _BLOCK == 0:
+                begin = self.offset - _BLOCK
+                if self._last_zeros:
+                    self._zeros[begin] = self._last_zeros
+                self._begins.append(begin)
                 self._blocks.append(self._last)
-                self._last = 0
+                self._last = self._last_zeros = 0
+
+
+def _data_after(descriptor: int, offset: int) -> int:
+    """Where the next data of a file is, bytes: the offset, or the end of the hole that it is in."""
+    try:
+        return os.lseek(descriptor, offset, os.SEEK_DATA)
+    except OSError as error:  # a hole to the end, or a file system without holes
+        return sys.maxsize if error.errno == errno.ENXIO else offset
+
+
+def _check(data: bytes, known: int, zeros: int) -> None:
+    """Raises Rewritten unless the data has the known checksum, or a hole that it did not have with so many zeros."""
+    if crc32(data) != known and not (data.count(0) > zeros and _has_hole(data)):
+        raise Rewritten
 
 
 def _has_hole(data: bytes) -> bool:

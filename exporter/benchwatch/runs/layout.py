@@ -2,8 +2,8 @@
 
 - `<worker>.<suffix>`: what one process printed. Several such files (db1.out, db1.err) are one worker; files named just
   `stdout` and `stderr` are a worker named after the run. A number is not a suffix: out.1 and out.2 are two workers.
-- `<name>.<N>` beside `<name>`, N below 100: an older part of the same stream, renamed by rotation; N = 1 is the most
-  recent.
+- `<name>.<N>` beside `<name>`, N below 100, unless `<name>` is the log of a process: an older part of the same stream,
+  renamed by rotation; N = 1 is the most recent.
 - `<prefix>.<process>[.<thread>]`: logs, one per thread (thread 0 has no number). They belong to the worker `<prefix>`;
   with the tool's default prefix, they belong to the only worker of the run. If a process was started again under the
   same name, it has another number, and only the most recent process counts: the one whose log was written last or, if
@@ -14,6 +14,7 @@
 `names.label` turns the names of files into names of workers.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import NamedTuple
@@ -23,6 +24,7 @@ from ..values.names import label
 from .prefix import Prefix, Unprefixed
 
 STANDARD_STREAMS = frozenset({"stdout", "stderr"})
+_LOG = re.compile(r"\d+(\.\d+)?", re.ASCII)
 _SAME_TIME = 60.0
 """Seconds within which two files count as written at the same time."""
 
@@ -103,6 +105,13 @@ def worker_name(file: str, run: str) -> str:
     return label(file if _is_number(path.suffix[1:]) else path.stem)
 
 
+def missing(links: Mapping[str, str], worker: str) -> list[str]:
+    """A clause for each file of a worker that is gone; `links` are those that lead to nothing, and where they lead."""
+    own = {name.removeprefix(f"{worker}."): target for name, target in links.items() if name.startswith(f"{worker}.")}
+    logs = [f"transaction log missing: {target}" for suffix, target in own.items() if _LOG.fullmatch(suffix)]
+    return logs + [f"output missing: {target}" for suffix, target in own.items() if suffix.isalpha()]
+
+
 def group_name(file: str, files: Iterable[str]) -> str:
     """The run to which a file beside the folders of runs belongs: the files of one worker form one run."""
     names = frozenset(files)
@@ -141,14 +150,15 @@ def _streams(files: Mapping[str, WatchedFile]) -> tuple[list[StreamPlan], list[_
         base = files.get(left)
         if not _is_number(number):
             continue
-        if file.tool and file.is_log:
+        of_process = _is_number(left.rpartition(".")[2])
+        is_older = base is not None and int(number) < 100 and not (base.is_log and of_process)
+        if file.tool and file.is_log and not (is_older and base and base.is_log):
             # The first thread's file may still be empty when another thread's is not.
-            first = base is not None and base.tool is None and _is_number(left.rpartition(".")[2])
-            thread = base is not None and (first or base.is_log)
+            thread = base is not None and of_process and (base.tool is None or base.is_log)
             prefix, _, process = left.rpartition(".") if thread else (left, "", number)
             stream = StreamPlan(name, file.tool, file.kind, ((name, file.identity),))
             logs.append(_Log(prefix, process, file.modified, file.begun, stream))
-        elif base is not None and not base.is_log and int(number) < 100:
+        elif is_older:
             older.setdefault(left, []).append((int(number), name))
     taken = {name for parts in older.values() for _, name in parts} | {log.stream.name for log in logs}
     for name in sorted(files.keys() - taken):

@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from ..tools.api import Begin, Misread, State, Written
+from ..tools.registry import TOOLS
 from ..values.printable import printable
 from .files import FileStatus, Rewritten
 from .layout import StreamPlan
 from .stream import Stream
 
+_LINES_OF_OTHERS = 1000
+"""Lines that are not understood, among which the output of another tool is looked for."""
 _SETTLED_AFTER = 1.0
 """Seconds of silence after which a last line that lacks only its newline counts."""
 
@@ -95,7 +98,7 @@ class Output:
 
         Raises Rewritten if everything must be read again from the start.
         """
-        taken, more = 0, False
+        taken, more, runs = 0, False, self.reruns
         for stream in self.streams:
             try:
                 data, modified = stream.read(limit, files)
@@ -115,25 +118,30 @@ class Output:
                 taken += len(data)
                 more |= len(data) == limit or stream.in_older_part
             elif (written := stream.written_since(files)) is not None:
-                stream.written = min(written, now)
-                self.written = max(stream.written, self.written)
-                self._date(stream)
+                if self.cut_off is not None:
+                    raise Rewritten  # its parser was closed, and it may go on
+                self._note_time(stream, min(written, now), min(written, now), reported=stream.parser.records > 0)
+        more |= self.reruns != runs and any(stream.plan.is_log for stream in self.streams)  # they are read again
         self.caught_up |= not more
         return taken
 
     def _take(self, stream: Stream, data: bytes, arrived: float, now: float) -> None:
         stream.settled = False
-        stream.written = arrived
         before = stream.parser.records
         self._apply(stream, stream.feed(data), arrived)
         # What was not there at the last look is newer than that look, even if the file's time is older.
         came = arrived if self.now is None else max(arrived, min(self.now, now))
-        if stream.parser.records != before:
-            self.reported = max(came, self.reported or 0.0)
-        self.heard = max(came, self.heard)
-        self.written = max(arrived, self.written)
-        self._date(stream)
+        self._note_time(stream, arrived, came, reported=stream.parser.records != before)
         self.changes += 1
+
+    def _note_time(self, stream: Stream, written: float, came: float, *, reported: bool) -> None:
+        """Note when a stream was last written, and when that was seen."""
+        stream.written = written
+        self.written = max(written, self.written)
+        self.heard = max(came, self.heard)
+        if reported:
+            self.reported = max(came, self.reported or 0.0)
+        self._date(stream)
 
     def _date(self, stream: Stream) -> None:
         """Give the state the time at which the last text read from a stream was written."""
@@ -150,11 +158,26 @@ class Output:
             if isinstance(record, Misread):
                 what = record.reason.replace("_", " ")
                 self._misread(stream, record.reason, f"{name}, {record.where}: {what}: {record.text}")
+                if record.reason == "other_text":
+                    self._look_for_other_tool(stream, record)
             elif isinstance(record, Begin):
                 stream.run += 1
                 self._begin(stream.run)
             elif stream.plan.is_log or stream.run == self.reruns:
                 self.state.apply(record, name, arrived)
+
+    def _look_for_other_tool(self, stream: Stream, record: Misread) -> None:
+        """Say once that a second tool wrote to this stream."""
+        if "other_tool" in stream.errors or stream.errors["other_text"] > _LINES_OF_OTHERS:
+            return
+        text = record.text.encode() + b"\n"
+        others = [tool.name for tool in TOOLS if tool is not stream.plan.tool and tool.recognise(text)]
+        if others:
+            sentence = (
+                f"{stream.plan.name}, {record.where}: other tool: the output of {others[0]} begins here, but only that "
+                f"of {stream.plan.tool.name}, which comes first, is read: write each to a file of its own"
+            )
+            self._misread(stream, "other_tool", sentence)
 
     def _begin(self, run: int) -> None:
         """Begin the state of another run in the same output. Logs belong to the last run, so read them again for it."""

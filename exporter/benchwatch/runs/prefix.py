@@ -8,8 +8,10 @@
 A prefix is recognised by what follows it: without the prefix, a tool recognises its output. Two lines have the same
 prefix if the prefixes have the same shape: numbers may differ, and so may the names of levels, streams, months and
 days; other words, and the number in a name (pgbench-1), may not. The space at the end of a prefix must be the same in
-all lines, because what follows may be indented; only after a level may it pad a column. Lines without the prefix stay
-as they are. Colours and other control sequences (ECMA-48) are removed first.
+all lines, because what follows may be indented; only after a level may it pad a column. At least half of the first
+lines have it; or some lines have it, anywhere in the first bytes (a report in a text, a banner), and the tool
+understands several different lines. Lines without the prefix stay as they are. Colours and other control sequences
+(ECMA-48) are removed first.
 """
 
 import re
@@ -28,7 +30,11 @@ _LINES = 40
 """Lines examined to find one."""
 _SHAPES = 60
 _HEAD = 16 * 1024
-"""Bytes examined at the beginning of a stream."""
+"""Bytes of these lines."""
+_UNDERSTOOD = 4
+"""Different lines that a tool must understand if fewer than half of the lines have the prefix."""
+_CANDIDATES = 30
+"""Prefixes of single lines that are tried."""
 _LONG = 4096
 """A first line of at least as many bytes is examined before it ends: it is a compact document."""
 _KEPT = 1 << 20
@@ -48,7 +54,7 @@ _TOKEN = re.compile(
 )
 _PADDED = re.compile(rb"\b(?:" + _LEVELS + rb") {2,}$", re.IGNORECASE)
 """A level at the end of a prefix, padded to a width."""
-_BORDER = re.compile(rb"[\s|:\]>)]+")
+_BORDER = re.compile(rb"[\s|:\]>)`]+")
 
 
 class Prefix(NamedTuple):
@@ -64,6 +70,8 @@ class Prefix(NamedTuple):
         """Whole lines without their prefixes."""
         if self.coloured:
             data = _CONTROL.sub(b"", data)
+        if self.example.endswith("`"):  # code in a Markdown text
+            data = re.compile(rb"(?im)^(" + self.shape + rb".*?)(?<!`)`++(?=\r?$)").sub(rb"\1", data)
         return re.compile(rb"(?im)^" + self.shape).sub(b"", data) if self.shape else data
 
     def moments(self, tool: Tool, kind: str, data: bytes) -> Iterator[Moment]:
@@ -83,22 +91,59 @@ class Prefix(NamedTuple):
 
 def find_prefix(head: bytes, tools: Sequence[Tool]) -> tuple[Tool, str, Prefix] | None:
     """The tool, kind and prefix of a stream that begins with `head`; None if no prefix leads to a tool's output."""
-    head = head[:_HEAD]
     coloured = _CONTROL.search(head) is not None
     text = _CONTROL.sub(b"", head) if coloured else head
-    for shape, example in _shapes(text):
+    lines = [line for line in _lines(text) if line.strip()]
+    rests = b"".join(line[begin:] + b"\n" for line in lines for begin in (0, *_begins(line)))
+    tools = [tool for tool in tools if tool.recognise(rests)]
+    if not tools:
+        return None
+    for shape, example in _shapes(text[:_HEAD]):
         prefix = Prefix(shape, example, coloured)
-        plain = prefix.plain(head)
-        for tool in tools:
-            if (kind := tool.recognise(plain)) and not tool.kinds[kind].is_log:
-                return tool, kind, prefix
+        if found := first_tool(prefix.plain(head[:_HEAD]), tools, logs=False):
+            return *found, prefix
+    tried: set[bytes] = set()
+    for line in lines:
+        for begin in _begins(line):
+            if not first_tool(line[begin:] + b"\n", tools, logs=False) or (shape := _shape(line[:begin])) in tried:
+                continue
+            prefix = Prefix(shape, line[:begin].decode("utf-8", "replace"), coloured)
+            plain = prefix.plain(head)
+            if found := first_tool(plain, tools, logs=False):
+                parser = found[0].parser(found[1])
+                parser.feed(b"".join(dict.fromkeys(plain.splitlines(keepends=True))))
+                if parser.records >= _UNDERSTOOD:
+                    return *found, prefix
+            tried.add(shape)
+            if len(tried) >= _CANDIDATES:
+                return None
     return None
+
+
+def first_tool(head: bytes, tools: Sequence[Tool], *, logs: bool = True) -> tuple[Tool, str] | None:
+    """The tool whose output comes first in these bytes, and its kind; None if no tool recognises them."""
+    found = [(tool, kind) for tool in tools if (kind := tool.recognise(head)) and (logs or not tool.kinds[kind].is_log)]
+    if len(found) < 2:
+        return found[0] if found else None
+    ends = [match.end() for match in re.finditer(rb"\n|\Z", head)]
+    return min(found, key=lambda one: bisect_left(ends, True, key=lambda end: bool(one[0].recognise(head[:end]))))
+
+
+def _lines(text: bytes) -> list[bytes]:
+    """The lines that have ended, or an unfinished long one."""
+    return text.split(b"\n")[:-1] or ([text] if len(text) >= _LONG else [])
+
+
+def _begins(line: bytes) -> Iterator[int]:
+    """Where a tool's line may begin in this line, ascending: what follows a prefix may be indented."""
+    for border in _BORDER.finditer(line[:_LONGEST]):
+        visible = len(border[0].rstrip())
+        yield from dict.fromkeys((border.start() + min(visible + 1, len(border[0])), border.end()))
 
 
 def _shapes(text: bytes) -> Iterator[tuple[bytes, str]]:
     """Shape and example of each prefix that at least half of the lines have, short ones first."""
-    ended = text.split(b"\n")[:-1] or ([text] if len(text) >= _LONG else [])
-    lines = [line for line in ended if line.strip()][:_LINES]
+    lines = [line for line in _lines(text) if line.strip()][:_LINES]
     found: dict[bytes, str] = {}
     for line in lines:
         for border in _BORDER.finditer(line[:_LONGEST]):

@@ -1,17 +1,18 @@
 """Recognises the files of a run by their first bytes: which tool wrote each of them, and what kind of output it is.
 
-A file keeps its tool and kind until it is replaced or shrinks. A file that no tool recognises is tried again when it
-changes, and reported when it stops growing.
+A file keeps its tool and kind until it is replaced or shrinks or, if no worker reads it, until it changes. A file that
+no tool recognises is tried again when it changes, and reported when it stops growing.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from zlib import crc32
 
 from ..tools.registry import TOOLS, names
 from .files import HEAD, FileStatus, read_head
 from .layout import WatchedFile
-from .prefix import find_prefix
+from .prefix import find_prefix, first_tool
 from .unusable import FaultsOfRun
 
 _UNRECOGNISED_AFTER = 30.0
@@ -19,82 +20,129 @@ _UNRECOGNISED_AFTER = 30.0
 _COARSE = 10.0
 """Resolution of a log's modification time, seconds: streams are planned again whenever that time changes."""
 
+_ARCHIVE = re.compile(rb".{257}ustar|\x1f\x8b|BZh\d|PK\x03\x04|\xfd7zXZ|\x28\xb5\x2f\xfd", re.DOTALL)
+_FOREIGN = {
+    "an archive or compressed: unpack it": _ARCHIVE,
+    "the output of iperf 2": re.compile(
+        rb"^(?:Client connecting to |Server listening on (?:TCP|UDP) port )", re.MULTILINE
+    ),
+}
+"""What files may be that no tool recognises."""
 _UNKNOWN = WatchedFile((0, 0), 0.0, None, "")
+
+
+class _Known:
+    """What is known of one file."""
+
+    def __init__(self) -> None:
+        self.file = _UNKNOWN
+        self.tried: FileStatus | None = None
+        """The status at which its first bytes were looked at; None: look at them again."""
+        self.unrecognised: int | None = None
+        """The checksum of its first bytes, if no tool recognised them."""
+        self.foreign = ""
+        """What it is if no tool recognised it, a clause with a semicolon; empty if unknown."""
+        self.problem = ""
+        """What is wrong with it at the moment, a sentence."""
 
 
 class Recognition:
     """The files of one run, except its records."""
 
     def __init__(self, folder: Path, faults: FaultsOfRun) -> None:
-        self.files: dict[str, WatchedFile] = {}
-        """A caller may remove a file that was rewritten: its tool or kind may have changed too."""
-        self.problems: dict[tuple[str, str], str] = {}
-        """Current problems, a sentence each, by kind and file."""
         self._folder = folder
         self._faults = faults
-        self._tried: dict[str, FileStatus] = {}
-        self._heads: dict[str, int] = {}  # checksums of the first bytes of files that no tool recognises
+        self._known: dict[str, _Known] = {}
+        self.read: Collection[str] = ()
+        """The files that a worker reads, which notices if they are rewritten; the others are looked at here."""
+
+    @property
+    def files(self) -> dict[str, WatchedFile]:
+        """The files at the last look."""
+        return {name: known.file for name, known in self._known.items()}
+
+    @property
+    def problems(self) -> list[str]:
+        """Current problems, a sentence each."""
+        return [known.problem for known in self._known.values() if known.problem]
+
+    @property
+    def complete(self) -> bool:
+        """Whether a tool has recognised each file, and none is to be looked at again."""
+        return all(known.file.tool and known.tried for known in self._known.values())
+
+    def forget(self, name: str) -> None:
+        """The file was rewritten: its tool or kind may have changed too."""
+        if known := self._known.get(name):
+            known.tried = known.unrecognised = None
 
     def look(self, files: Mapping[str, FileStatus], now: float) -> bool:
         """Take the current files; returns whether the streams must be planned again."""
-        if self.problems:
-            self.problems = {what: text for what, text in self.problems.items() if what[1] in files}
-        watched = {name: self._watch(name, status) for name, status in files.items()}
-        for name, file in watched.items():
-            if file.tool is None:
-                self._report_unrecognised(name, files, now)
-        changed = watched != self.files
-        self.files = watched
+        changed = self._known.keys() != files.keys()
+        self._known = {name: self._known.get(name) or _Known() for name in files}
+        for name, known in self._known.items():
+            before = known.file
+            known.file = self._watch(name, known, files[name])
+            changed |= known.file != before
+            if known.file.tool is None:
+                self._report_unrecognised(name, known, files, now)
         return changed
 
-    def _watch(self, name: str, status: FileStatus) -> WatchedFile:
-        found, tried = self.files.get(name, _UNKNOWN), self._tried.get(name)
-        if found.tool and (found.identity != status.identity or tried is None or status.size < tried.size):
+    def _watch(self, name: str, known: _Known, status: FileStatus) -> WatchedFile:
+        found, tried = known.file, known.tried
+        is_same = found.identity == status.identity and tried is not None and tried.size <= status.size
+        if not is_same or not (name in self.read or (status == tried and status.settled)):
             found = _UNKNOWN
         if found.tool is None and status.size and not (status == tried and status.settled):
-            found = self._recognise(name, status)
+            found = self._recognise(name, known, status)
         modified = status.modified // _COARSE * _COARSE if found.is_log else 0.0
         if (found.identity, found.modified) == (status.identity, modified):
             return found
         return found._replace(identity=status.identity, modified=modified)
 
-    def _recognise(self, name: str, status: FileStatus) -> WatchedFile:
+    def _recognise(self, name: str, known: _Known, status: FileStatus) -> WatchedFile:
+        path = self._folder / name
         try:
-            head = read_head(self._folder / name)
+            head = read_head(path)
         except OSError as error:
-            sentence = f"{self._folder / name} cannot be read: {error.strerror}"
-            self.problems["unreadable", name] = f"{sentence}; let the exporter's user read it"
+            sentence = f"{path} cannot be read: {error.strerror}"
+            known.problem = f"{sentence}; let the exporter's user read it"
+            known.tried = None  # so that it is read again
             self._faults.say("unreadable", sentence, name)
-            self._tried.pop(name, None)  # so that it is read again
             return _UNKNOWN
-        self._tried[name] = status
-        self.problems.pop(("unreadable", name), None)
+        known.tried = status
         checksum = crc32(head)
-        if self._heads.get(name) == checksum:
+        if known.unrecognised == checksum:
             return _UNKNOWN
+        known.problem = ""
         found = _recognised(head)
-        if found.tool is None:
-            self._heads[name] = checksum
-        else:
-            self.problems.pop(("unrecognised", name), None)
+        known.unrecognised = None if found.tool else checksum
+        known.foreign = "" if found.tool else _foreign(head)
         return found
 
-    def _report_unrecognised(self, name: str, files: Mapping[str, FileStatus], now: float) -> None:
+    def _report_unrecognised(self, name: str, known: _Known, files: Mapping[str, FileStatus], now: float) -> None:
         status = files[name]
         quiet = status.size >= HEAD or now - status.modified >= _UNRECOGNISED_AFTER
         part_of_another = name.rpartition(".")[0] in files
-        if status.size and quiet and not part_of_another and name in self._tried:
-            text = f"{self._folder / name} is left alone: expected the output of {names()}"
-            self.problems["unrecognised", name] = text
-            self._faults.say("unrecognised", text, name)
+        if status.size and quiet and not part_of_another and known.tried:
+            path = self._folder / name
+            known.problem = f"{path} is left alone: {known.foreign}expected the output of {names()}"
+            self._faults.say("unrecognised", known.problem, name)
+
+
+def _foreign(head: bytes) -> str:
+    """What a file that no tool recognises is instead, a clause with a semicolon; empty if unknown."""
+    return next((f"it is {what}; " for what, pattern in _FOREIGN.items() if pattern.search(head)), "")
 
 
 def _recognised(head: bytes) -> WatchedFile:
     """The tool and kind of a file that begins with these bytes."""
-    for tool in TOOLS:
-        if kind := tool.recognise(head):
-            first = next(tool.moments(kind, head), None) if tool.kinds[kind].is_log else None
-            return _UNKNOWN._replace(tool=tool, kind=kind, begun=first.time if first else 0.0)
+    if _ARCHIVE.match(head):
+        return _UNKNOWN
+    if known := first_tool(head, TOOLS):
+        tool, kind = known
+        first = next(tool.moments(kind, head), None) if tool.kinds[kind].is_log else None
+        return _UNKNOWN._replace(tool=tool, kind=kind, begun=first.time if first else 0.0)
     if found := find_prefix(head, TOOLS):
         tool, kind, prefix = found
         return _UNKNOWN._replace(tool=tool, kind=kind, prefix=prefix)

@@ -10,7 +10,7 @@ import time
 from collections import OrderedDict
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ..settings.settings import PushSettings
 
@@ -20,12 +20,25 @@ _TRUSTED = 60.0
 """Seconds after which a folder is measured again: others may have added or removed files."""
 
 
-class Refused(Exception):
-    """A push that is refused, or cut short: an HTTP status and a sentence for the client."""
+Reason = Literal["no_room", "gap", "other_content", "taken", "invalid", "failed"]
 
-    def __init__(self, status: int, sentence: str) -> None:
+
+class NotStored(Exception):
+    """Bytes that are not stored: why, and a sentence for the client.
+
+    no_room: a limit, or the disk is full. gap: the file has only `size` bytes, and the piece begins beyond them.
+    other_content: the file has other bytes there. taken: the worker exists. invalid: no record that can be used.
+    failed: the file system failed.
+    """
+
+    def __init__(self, reason: Reason, sentence: str, size: int | None = None) -> None:
         super().__init__(sentence)
-        self.status = status
+        self.reason = reason
+        self.size = size
+
+
+def _no_room(sentence: str) -> NotStored:
+    return NotStored("no_room", sentence)
 
 
 class _Usage(NamedTuple):
@@ -49,7 +62,7 @@ class Room:
         self._folders: dict[Path, _Usage] = {}
 
     def need(self, path: Path, size: int) -> None:
-        """Check that there is room for `size` more bytes in a file of a run; the file may be new. Raises Refused."""
+        """Check that there is room for `size` more bytes in a file of a run; the file may be new. Raises NotStored."""
         run, settings = path.parent, self.settings
         new_file = not path.exists()
         new_run = new_file and not run.exists()
@@ -58,23 +71,25 @@ class Room:
             usage = self._run(run, remeasure=True)
         if usage.bytes + size > settings.max_run_bytes:
             most = settings.max_run_bytes
-            raise Refused(507, f"run {run.name} has {usage.bytes} bytes, and the limit is {most} (push.max_run_bytes)")
+            raise _no_room(f"run {run.name} has {usage.bytes} bytes, and the limit is {most} (push.max_run_bytes)")
         if usage.entries + new_file > settings.max_run_files:
-            raise Refused(507, f"run {run.name} has {usage.entries} files, which is the limit (push.max_run_files)")
+            raise _no_room(f"run {run.name} has {usage.entries} files, which is the limit (push.max_run_files)")
         whole = self._folder(run.parent)
         if whole.bytes + size > settings.max_folder_bytes or whole.entries + new_run > settings.max_runs:
             whole = self._folder(run.parent, remeasure=True)
         if whole.bytes + size > settings.max_folder_bytes:
             most = settings.max_folder_bytes
-            raise Refused(
-                507, f"the folder of pushes has {whole.bytes} bytes, and the limit is {most} (push.max_folder_bytes)"
+            raise NotStored(
+                "no_room",
+                f"the folder of pushes has {whole.bytes} bytes, and the limit is {most} (push.max_folder_bytes)",
             )
         if whole.entries + new_run > settings.max_runs:
-            raise Refused(507, f"the folder of pushes has {whole.entries} runs, which is the limit (push.max_runs)")
+            raise _no_room(f"the folder of pushes has {whole.entries} runs, which is the limit (push.max_runs)")
         free, kept = _free(run), settings.keep_free_bytes
         if free is not None and free - size < kept:
-            raise Refused(
-                507, f"the pushes' file system has {free} bytes free; {kept} must stay free (push.keep_free_bytes)"
+            raise NotStored(
+                "no_room",
+                f"the pushes' file system has {free} bytes free; {kept} must stay free (push.keep_free_bytes)",
             )
         self._runs[run] = usage._replace(entries=usage.entries + new_file)
         self._folders[run.parent] = whole._replace(entries=whole.entries + new_run)

@@ -52,7 +52,7 @@ class Records:
         """Take the current records and read the first few; returns whether anything has changed."""
         # A record that is rewritten within the same moment may look unchanged.
         known = {name: status for name, status in self.files.items() if status.settled}
-        if files == known:
+        if files == self.files == known:
             return False
         self.files = files
         self.unread = [name for name in files if name in self.unread or files[name] != known.get(name)]

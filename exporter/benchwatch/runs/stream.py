@@ -52,10 +52,11 @@ class Stream:
         """When the current run began to write, Unix seconds (None: unknown), and whether the run's record says so."""
         if self.run or (self.plan.cut and self.plan.cut.begin):  # earlier runs wrote to the same file
             return None, False
-        return (self._born, False) if recorded is None else (recorded, True)
+        return (self.born, False) if recorded is None else (recorded, True)
 
     @cached_property
-    def _born(self) -> float | None:
+    def born(self) -> float | None:
+        """When its first file was created, Unix seconds; None if the file system does not say."""
         return birth(self._files[0].path)
 
     def written_since(self, files: Mapping[str, FileStatus]) -> float | None:
@@ -83,6 +84,8 @@ class Stream:
             return False
         gone = known.index(found[0]) if found[0] in known else len(known)  # the oldest files, which rotation removed
         if gone > self._reading or found[: len(known) - gone] != known[gone:]:
+            return False
+        if any(file.is_there for file in self._files[:gone]):  # it has become something else, such as a log
             return False
         self._gone += sum(file.offset for file in self._files[:gone])
         self._reading -= gone

@@ -16,8 +16,8 @@ _LENGTH = 300
 WATCH_ERRORS = Family(
     "benchwatch_watch_errors_total",
     "counter",
-    "What could not be used, by reason: folder, unreadable, unrecognised (a file), run_yaml, disk (one that is none or "
-    "has two roles), twins (one name of two outputs), mapping (a vdisk that no CVM lists), internal.",
+    "What cannot be used, by reason: folder, unreadable, unrecognised, run_yaml, disk, twins "
+    "(one name, two outputs), mapping (a vdisk on no CVM), internal.",
     ("reason",),
 )
 WATCH_ERROR_TIME = Family(
@@ -64,10 +64,10 @@ class FaultsOfRun:
         self._faults = faults
         self._said: set[tuple[object, ...]] = set()
 
-    def say(self, reason: str, sentence: str, what: object) -> None:
-        """Report a fault, unless a fault of the same `what` was reported before."""
+    def say(self, reason: str, sentence: str, what: object, error: Exception | None = None) -> None:
+        """Report a fault, unless a fault of the same `what` was reported before; `error`: see Faults.say."""
         if self.is_news(reason, what):
-            self._faults.say(reason, sentence)
+            self._faults.say(reason, sentence, error)
 
     def is_news(self, *what: object) -> bool:
         """Whether this is the first call with these arguments."""

@@ -21,10 +21,10 @@ from ..metrics.samples import Family, Sample
 from ..settings.settings import NOT_KNOWN, Here, RunsSettings
 from ..values.names import label
 from .files import FileStatus
+from .observed_run import ObservedRun
+from .observer import Observer
 from .roots import Roots, RunKey
-from .run import Run
 from .unusable import WATCH_ERROR_TIME, WATCH_ERRORS, Faults
-from .worker import Worker
 
 _log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ CHUNK = 256 * 1024
 BUDGET = 4 * 1024 * 1024
 """Bytes after which a round of reading gives others a turn."""
 
-RUNS_KNOWN = Family("benchwatch_runs", "gauge", "Runs that are known, by whether they are on or ended.", ("phase",))
+RUNS_KNOWN = Family("benchwatch_runs", "gauge", "Known runs, active or ended.", ("phase",))
 FAMILIES = (WATCH_ERRORS, WATCH_ERROR_TIME, RUNS_KNOWN)
 
 _T = TypeVar("_T")
@@ -56,7 +56,7 @@ class KnownRun(NamedTuple):
     folder: Path
     files: Collection[str]
     """Names of its files."""
-    run: Run | None
+    run: ObservedRun | None
     """None if it is not in memory, because it has ended."""
 
 
@@ -72,7 +72,7 @@ class Runs:
         self.faults = Faults()
         """Faults of all runs and of the configuration."""
         self.roots = Roots(roots, self.faults)
-        self._runs: dict[RunKey, Run] = {}
+        self._runs: dict[RunKey, ObservedRun] = {}
         self._unloaded: dict[RunKey, _Files] = {}  # least recently checked first
         self._empty: dict[RunKey, None] = {}  # runs outside memory without files, in the order in which they were found
         self._unseen: dict[RunKey, None] = {}
@@ -85,9 +85,9 @@ class Runs:
         """Whether all folders have been examined."""
 
     @property
-    def workers(self) -> list[Worker]:
+    def workers(self) -> list[Observer]:
         """The workers of all runs in memory. Of two with one name: the active one, else the last to end."""
-        found: dict[tuple[tuple[str, str], ...], Worker] = {}
+        found: dict[tuple[tuple[str, str], ...], Observer] = {}
         for run in self._runs.values():
             for worker in run.workers:
                 other = found.setdefault(worker.labels, worker)
@@ -96,7 +96,7 @@ class Runs:
         return list(found.values())
 
     @property
-    def behind(self) -> list[Run]:
+    def behind(self) -> list[ObservedRun]:
         """Runs whose files have not yet been read to their end."""
         return [run for run in self._runs.values() if not run.caught_up]
 
@@ -208,16 +208,17 @@ class Runs:
         self._ahead = ahead
         return passed
 
-    def _safely(self, run: Run, step: Callable[[], _T]) -> _T | None:
+    def _safely(self, run: ObservedRun, step: Callable[[], _T]) -> _T | None:
         """Do a step of one run; a bug that it meets must not affect the other runs."""
         try:
             return step()
         except Exception as error:
-            self.faults.say("internal", f"run {run.name} cannot be read further: {error}; please report this", error)
-            run.broken = True
+            why = f"{type(error).__name__}: {error}"
+            run.broken = f"its files cannot be looked at: {why}; please report this"
+            self.faults.say("internal", f"run {run.name}: {run.broken}", error)
             return None
 
-    def _active(self) -> list[Run]:
+    def _active(self) -> list[ObservedRun]:
         return [run for run in self._runs.values() if not run.ended]
 
     def _discover(self, now: float, passed: float) -> Iterator[None]:
@@ -237,7 +238,10 @@ class Runs:
             self._rank(now)
         for key, run in list(self._runs.items()):
             files = self.roots.files(key, run.content, self._elapsed) if self._elapsed >= run.due else None
-            if files:
+            if files and run.broken:
+                if files.keys() != run.listed.keys():
+                    self._load(key, files, now)
+            elif files:
                 self._safely(run, partial(run.look, files, now))
             elif files is not None:  # it has no files any more
                 del self._runs[key]
@@ -271,7 +275,7 @@ class Runs:
 
     def _load(self, key: RunKey, files: _Files, now: float) -> None:
         folder, name = key
-        run = Run(label(name), folder, self._settings, self._buckets, self.faults, self._here)
+        run = ObservedRun(label(name), folder, self._settings, self._buckets, self.faults, self._here)
         self._safely(run, partial(run.look, files, now))
         self._runs[key] = run
 

@@ -6,7 +6,7 @@ from ..metrics.samples import Family
 RUN_INFO = Family(
     "benchwatch_run_info",
     "gauge",
-    "The benchmark tool of a worker and its version, with the labels of the run's run.yaml; always 1.",
+    "1; tool and version, with the labels of run.yaml.",
     ("tool", "tool_version"),
     "runs",
     more_labels=True,
@@ -14,94 +14,88 @@ RUN_INFO = Family(
 RUN_PARAMETER = Family(
     "benchwatch_run_parameter",
     "gauge",
-    "One parameter of the run, as the tool or the run's run.yaml names it; none without a value; always 1.",
+    "1; a parameter of the run.",
     ("name", "value"),
     "runs",
 )
 RUN_STATE = Family(
     "benchwatch_run_state",
     "gauge",
-    "1 for the worker's present state, 0 for the others; a while after the end only the present one is left.",
+    "1 for the worker's state, 0 for others; some time after the end only the state remains.",
     ("state",),
 )
 RUN_REASON = Family(
     "benchwatch_run_reason_info",
     "gauge",
-    "Why a worker is in its state, in one clause (an error that the tool printed, cut to 200 characters); always 1.",
+    "1; why a worker is in its state.",
     ("reason",),
 )
 RUN_NOTE = Family(
     "benchwatch_run_note_info",
     "gauge",
-    "What to know of how a worker's output was read: which of several runs in one file is shown, and what was left out "
-    "before each line; always 1.",
+    "1; how the output was read: which of several runs in a file is shown, what was removed before each line.",
     ("note",),
     "runs",
 )
 RUN_REPETITIONS = Family(
     "benchwatch_run_repetitions",
     "gauge",
-    "Runs of the tool in the worker's output, one after the other, of which one is shown (the last, unless another was "
-    "chosen); absent where there is only one.",
+    "Runs in the worker's output, of which the last or a chosen one is shown; absent for one.",
     part="runs",
 )
 RUN_START = Family(
     "benchwatch_run_start_timestamp_seconds",
     "gauge",
-    "When the benchmark began, Unix time in seconds, from the tool's own times.",
+    "When the benchmark began, Unix time.",
     part="runs",
 )
 RUN_END = Family(
     "benchwatch_run_end_timestamp_seconds",
     "gauge",
-    "When the benchmark ended, Unix time in seconds; absent while it runs.",
+    "When the benchmark ended, Unix time; absent while it runs.",
     part="runs",
 )
 RUN_LAST_REPORT = Family(
     "benchwatch_run_last_report_timestamp_seconds",
     "gauge",
-    "When the tool last reported, Unix time in seconds: the age of the data is now minus this.",
+    "When the tool last reported, Unix time.",
 )
 RUN_INTERVAL = Family(
     "benchwatch_run_report_interval_seconds",
     "gauge",
-    "The tool's own reporting interval, seconds, as seen in its reports.",
+    "The tool's reporting interval, as seen in its reports.",
     part="runs",
 )
 RUN_WARMUP = Family(
     "benchwatch_run_warmup_seconds",
     "gauge",
-    "Seconds from the start on that comparisons and reports leave out, from the run's record; absent without a "
-    "warm-up. All other metrics are of the whole run.",
+    "Warm-up that results leave out; absent without one. All other metrics cover the whole run.",
     part="runs",
 )
 RUN_OBJECTIVE = Family(
     "benchwatch_run_latency_objective_seconds",
     "gauge",
-    "Latency that the run should stay below, seconds, from its run.yaml or the configuration.",
+    "Latency that the run should stay below.",
     part="runs",
 )
 RUN_HOST = Family(
     "benchwatch_run_host_info",
     "gauge",
-    "The machine whose disks and processors the run uses (role server), and that of the benchmark itself where it "
-    "works on a server, be it the same machine or another (role client), as far as they are known; always 1.",
+    "1; the machine whose disks and processors the run uses (role server), and the benchmark's own (role client).",
     ("host", "role"),
     "runs",
 )
 RUN_VM = Family(
     "benchwatch_run_vm_info",
     "gauge",
-    "The virtual machine that the run's host (role server) is, as nutanix_vdisk_info calls it: the host's name, unless "
-    "run.yaml or the configuration gives another; always 1.",
+    "1; the VM that the run's server is, as named in nutanix_vdisk_info.",
     ("host", "vm"),
     "runs",
 )
 RUN_DISK = Family(
     "benchwatch_run_disk_info",
     "gauge",
-    "Role of a disk of the run's host (role server) in this run (data, log ...), by the device's name in "
-    "node_exporter: from its run.yaml, else as `benchwatch run` found it; always 1.",
+    "1; role of a disk of the run's server in this run.",
     ("host", "device", "role"),
     "runs",
 )
@@ -111,14 +105,14 @@ STREAM_BYTES = Family(
 STREAM_RECORDS = Family(
     "benchwatch_stream_records_total",
     "counter",
-    "Records understood in the worker's output: report lines, documents, transactions of a log.",
+    "Records parsed: report lines, documents, transactions of a log.",
     ("tool",),
     "runs",
 )
 STREAM_ERRORS = Family(
     "benchwatch_stream_errors_total",
     "counter",
-    "Lines or documents of the worker's output that were not understood, by reason.",
+    "Lines or documents that cannot be parsed, by reason.",
     ("tool", "reason"),
     "runs",
 )

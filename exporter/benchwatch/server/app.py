@@ -1,13 +1,13 @@
 """What the exporter answers by HTTP: metrics, the landing page, pages of runs, health, and pushes.
 
 `GET /metrics?collect[]=live&collect[]=runs` selects parts, as in node_exporter; `/-/healthy` and `/-/ready` are as in
-Prometheus' own programs. `GET /reports?run=NAME` gives the last reports of a run's workers, at most 300 each, as JSON:
-{"schema": 1, "workers": [{"run", "worker", "reports": [[Unix seconds, operations a second, mean latency, s]]}]}.
+Prometheus' own programs. `/api/runs`, `/api/runs/NAME` and `/api/cvms` answer with the documents of `model.documents`.
 """
 
 import asyncio
 import gzip
 import logging
+import math
 import re
 import time
 from collections.abc import Callable, Collection
@@ -18,15 +18,15 @@ from aiohttp import web
 from ..metrics.buckets import Buckets
 from ..metrics.exposition import CONTENT_TYPE
 from ..metrics.samples import PARTS
+from ..model.documents import CvmsDocument, Document, of_run, of_runs
 from ..settings.settings import RunsSettings
 from .assets import CONTENT_SECURITY_POLICY, RUN_POLICY
 from .board import STILL_READING, Exporter
-from .connections import Connection, Doors
-from .guards import USER, Handler, check_host, guards, refusal
+from .guards import LOOPBACK, USER, Handler, check_host, check_user, on_loopback, refusal
 from .ingest import Pushes
 from .landing import landing_page
 from .looks import Looks
-from .process import Scrapes
+from .own_metrics import OwnMetrics
 from .run_page import no_run, run_page
 from .webconfig import OPEN, Renewable
 
@@ -36,48 +36,48 @@ _COMPRESS_IN_THREAD = 1_000_000
 """Bytes above which a page is compressed in a thread, so that nothing else waits."""
 _HOST = re.compile(r"[A-Za-z0-9._:\[\]-]{1,255}")
 _CODING = re.compile(r"\s*([A-Za-z*-]+)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?")
-DOORS = web.AppKey("doors", Doors)
-"""The server's connections and their limits."""
+OWN = web.AppKey("own", OwnMetrics)
+"""The exporter's metrics about itself."""
 
 
 def make_app(
     board: Exporter,
     pushes: Pushes,
-    scrapes: Scrapes,
+    own: OwnMetrics,
     *,
     clock: Callable[[], float],
     config: Renewable = OPEN,
-    doors: Doors | None = None,
     hosts: Collection[str] = (),
     only_hosts: bool = False,
     looks: Looks | None = None,
 ) -> web.Application:
     """All pages of an exporter.
 
-    `pushes`, `scrapes` and `doors` are also sources of samples, which the board renders with its own. `clock` gives
-    Unix seconds. `hosts` are names that are also served on loopback; with `only_hosts`, they are the only ones anywhere
-    (see guards.check_host). `looks` draws pages of runs.
+    `own` counts scrapes and refusals. `clock` gives Unix seconds. `hosts` are names that are also served on loopback;
+    with `only_hosts`, they are the only ones anywhere (see guards.check_host). `looks` draws pages of runs.
     """
     looks = Looks(RunsSettings(), Buckets()) if looks is None else looks
-    pages = _Pages(board, pushes, scrapes, clock, looks)
-    doors = doors or Doors()
+    pages = _Pages(board, pushes, own, clock, looks)
     app = web.Application(
-        middlewares=[_answer_failures, check_host(doors, hosts, everywhere=only_hosts), *guards(config, doors)]
+        middlewares=[_answer_failures, check_host(own, hosts, everywhere=only_hosts), check_user(config, own)]
     )
-    app[DOORS] = doors
+    app[LOOPBACK] = set()
+    app[OWN] = own
     app.add_routes(
         [
             web.get("/", pages.landing),
             web.get("/runs/{run:[^/]+}", pages.run),  # aiohttp's own pattern excludes braces
             web.get("/metrics", pages.metrics),
-            web.get("/reports", pages.reports),
+            web.get("/api/runs", pages.api_runs),
+            web.get("/api/runs/{run:[^/]+}", pages.api_run),
+            web.get("/api/cvms", pages.api_cvms),
             web.get("/-/healthy", pages.healthy),
             web.get("/-/ready", pages.ready),
         ]
     )
     for path in ("/ingest/{run:[^/]+}/{worker:[^/]+}", "/ingest/{rest:.*}"):
         for method in ("PUT", "POST"):
-            app.router.add_route(method, path, pages.ingest, expect_handler=_expect_nothing)
+            app.router.add_route(method, path, pages.ingest)
 
     async def add_headers(_request: web.Request, response: web.StreamResponse) -> None:
         response.headers["Server"] = "benchwatch"
@@ -95,12 +95,12 @@ def make_app(
 
 class _Pages:
     def __init__(
-        self, board: Exporter, pushes: Pushes, scrapes: Scrapes, clock: Callable[[], float], looks: Looks
+        self, board: Exporter, pushes: Pushes, own: OwnMetrics, clock: Callable[[], float], looks: Looks
     ) -> None:
         self._board = board
         self._looks = looks
         self._pushes = pushes
-        self._scrapes = scrapes
+        self._own = own
         self._clock = clock
 
     async def metrics(self, request: web.Request) -> web.Response:
@@ -111,18 +111,23 @@ class _Pages:
                 raise refusal(web.HTTPBadRequest, f"collect[]={name[:100]}: expected {', '.join(PARTS)}")
         began = time.perf_counter()
         answer = await _answer(request, self._board.render(parts), {"Content-Type": CONTENT_TYPE})
-        self._scrapes.add(time.perf_counter() - began)
+        self._own.scrapes.observe(time.perf_counter() - began)
         return answer
 
-    async def reports(self, request: web.Request) -> web.Response:
-        wanted = set(request.query.getall("run", ()))
-        workers = [
-            {"run": one.run, "worker": one.worker, "reports": one.history}
-            for one in (self._board.runs() if wanted else ())
-            if one.run in wanted
-        ]
-        text = msgspec.json.encode({"schema": 1, "workers": workers}).decode()
-        return await _answer(request, text, {"Content-Type": "application/json"})
+    async def api_runs(self, request: web.Request) -> web.Response:
+        return await _json(request, of_runs(self._board.runs(), self._clock()))
+
+    async def api_run(self, request: web.Request) -> web.Response:
+        name = request.match_info["run"]
+        since = _moment(request)
+        run = self._board.run(name)
+        if run is None:
+            sentence = f"no such run: {name[:200]!r}; /api/runs lists all"
+            return web.json_response({"error": sentence}, status=404)
+        return await _json(request, of_run(run, self._clock(), since))
+
+    async def api_cvms(self, request: web.Request) -> web.Response:
+        return await _json(request, CvmsDocument(time=self._clock(), cvms=tuple(self._board.cvms())))
 
     async def landing(self, request: web.Request) -> web.Response:
         host = request.headers.get("Host", "")
@@ -141,7 +146,7 @@ class _Pages:
             answer = await _answer(request, no_run(name, self._board.run_names), _headers(RUN_POLICY))
             answer.set_status(404)
             return answer
-        parts = await self._looks.parts(view)
+        parts = await self._looks.parts(view, self._board.places(name), self._board.vdisks(name))
         text = run_page(view, parts, now=self._clock(), since=request.query.get("since"))
         return await _answer(request, text, _headers(RUN_POLICY))
 
@@ -168,6 +173,25 @@ def _headers(policy: str) -> dict[str, str]:
     }
 
 
+async def _json(request: web.Request, document: Document) -> web.Response:
+    headers = {"Content-Type": "application/json", "Cache-Control": "no-store"}
+    return await _answer(request, msgspec.json.encode(document), headers)
+
+
+def _moment(request: web.Request) -> float | None:
+    """The parameter `since`, Unix seconds; None without it."""
+    text = request.query.get("since")
+    if text is None:
+        return None
+    try:
+        since = float(text)
+    except ValueError:
+        since = math.nan
+    if not math.isfinite(since):
+        raise refusal(web.HTTPBadRequest, f"since={text[:100]}: expected Unix seconds")
+    return since
+
+
 def accepts_gzip(accept_encoding: str) -> bool:
     """Whether an Accept-Encoding header (RFC 9110, 12.5.3) allows gzip."""
     weights: dict[str, float] = {}
@@ -181,13 +205,11 @@ def accepts_gzip(accept_encoding: str) -> bool:
     return weights.get("gzip", weights.get("*", 0.0)) > 0
 
 
-async def _answer(request: web.Request, text: str, headers: dict[str, str]) -> web.Response:
+async def _answer(request: web.Request, text: str | bytes, headers: dict[str, str]) -> web.Response:
     """The text, compressed if the client can unpack it and is not on loopback, where compression only costs time."""
-    body = text.encode()
+    body = text.encode() if isinstance(text, str) else text
     headers["Vary"] = "Accept-Encoding"
-    connection = request.protocol
-    on_loopback = isinstance(connection, Connection) and connection.loopback
-    if not on_loopback and accepts_gzip(request.headers.get("Accept-Encoding", "")):
+    if not on_loopback(request) and accepts_gzip(request.headers.get("Accept-Encoding", "")):
         headers["Content-Encoding"] = "gzip"
         body = await asyncio.to_thread(_compress, body) if len(body) > _COMPRESS_IN_THREAD else _compress(body)
     return web.Response(body=body, headers=headers)
@@ -197,16 +219,9 @@ def _compress(body: bytes) -> bytes:
     return gzip.compress(body, 1, mtime=0)
 
 
-async def _expect_nothing(_request: web.Request) -> None:
-    """Leaves `Expect: 100-continue` to the handler, which may refuse first."""
-
-
 @web.middleware
 async def _answer_failures(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Answer every failure with a plain sentence, and log unexpected ones in one line."""
-    connection = request.protocol
-    if isinstance(connection, Connection):
-        connection.answering(patiently=request.path.startswith("/ingest/"))
     try:
         return await handler(request)
     except web.HTTPNotFound:

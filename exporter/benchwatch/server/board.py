@@ -1,31 +1,44 @@
-"""The exporter as a whole: what its runs, CVMs and own samples show, as metrics and on pages."""
+"""The exporter as a whole: what its runs, CVMs and own samples show, as metrics and as data."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import inf
 from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from ..metrics.exposition import Exposition
 from ..metrics.limits import DEFAULT, Limits
 from ..metrics.samples import Part, Source
+from ..model.cvm import Cvm, Vdisk
+from ..model.run import Run, Worker
 from ..nutanix.poller import Poller
-from ..runs.run import Run
+from ..runs.observed_run import ObservedRun
+from ..runs.observer import Observer
 from ..runs.watcher import Runs
-from ..runs.worker import Worker
-from ..tools.api import Times
+from ..runs.worker_model import shown, silent
+from .own_metrics import OwnMetrics
 from .vdisks import Vdisks
-from .views import CvmView, RunPlace, RunView, WorkerView
 
 STILL_READING = "still reading the runs that existed at the start"
 """Why an exporter is not ready."""
-_SILENT = 15.0
-"""Seconds without a report after which a page says that a running benchmark does not report."""
+
+
+class RunPlace(NamedTuple):
+    """Where files of a run are."""
+
+    folder: Path
+    files: Collection[str]
+    """Their names."""
+    complete: frozenset[str] | None
+    """The workers that have ended or fallen silent, so that all they wrote counts; None: all of them."""
 
 
 class Exporter:
     """What the exporter shows. The event loop calls everything here, so everything answers at once.
 
-    `others` are its own samples. Pushes are written to `push_folder` as `<run>/<worker>.push`; None: they are refused.
+    `others` are further samples, `own` its metrics about itself. Pushes are written to `push_folder` as
+    `<run>/<worker>.push`; None: they are refused.
     """
 
     def __init__(
@@ -36,20 +49,24 @@ class Exporter:
         push_folder: Path | None,
         clock: Callable[[], float],
         limits: Limits = DEFAULT,
+        own: OwnMetrics | None = None,
     ) -> None:
         self._runs = runs
         self._cvms = cvms
+        self._own = own
         self._others = others
         self._clock = clock
         self.push_folder = push_folder
         self._exposition = Exposition(limits)
         self._ready = False
         self._vdisks = Vdisks(cvms, self._exposition.failed)
+        self._shown: dict[Observer, tuple[object, Worker | Exception]] = {}
 
     def render(self, parts: frozenset[Part]) -> str:
         """The exposition of these parts."""
         sources = [*self._others, self._runs, *self._runs.workers, *self._cvms, self._exposition]
-        return self._exposition.render(sources, parts, _rank)
+        own = self._own.render() if self._own and "live" in parts else ""
+        return own + self._exposition.render(sources, parts, _rank)
 
     @property
     def ready(self) -> bool:
@@ -83,114 +100,75 @@ class Exporter:
         """The labels of all runs, the most recently changed first."""
         return self._runs.names
 
-    def run(self, name: str) -> RunView | None:
+    def runs(self) -> list[Run]:
+        """All runs in memory."""
+        present = self._runs.workers
+        self._shown = {worker: self._shown[worker] for worker in present if worker in self._shown}
+        workers: dict[str, list[Worker]] = {}
+        for worker in present:
+            workers.setdefault(worker.run, []).append(self._model(worker))
+        return [Run(name, tuple(members)) for name, members in workers.items()]
+
+    def run(self, name: str) -> Run | None:
         """The run with that label; None if there is none."""
         known = self._runs.named(name)
         if not known:
             return None
-        workers = [worker for one in known if one.run for worker in one.run.workers]
-        vms = {worker.runfile.virtual_machine for worker in workers} - {""}
-        active = any(not worker.ended for worker in workers)
-        return RunView(
-            name,
-            [RunPlace(one.folder, one.files, _ended(one.run)) for one in known],
-            [self._worker_view(worker, whole=True) for worker in workers],
-            [problem for one in known if one.run for problem in one.run.problems],
-            self._vdisks.of(vms) if active else (),
-        )
+        runs = [one.run for one in known if one.run]
+        workers = [self._model(worker) for run in runs for worker in run.workers]
+        problems = [problem for run in runs for problem in run.problems]
+        return Run(name, tuple(workers), tuple(problems))
 
-    def runs(self) -> Sequence[WorkerView]:
-        """All known workers."""
-        return [self._worker_view(worker) for worker in self._runs.workers]
+    def places(self, name: str) -> list[RunPlace]:
+        """Where the files of the run with that label are, each place with workers of its own."""
+        return [RunPlace(one.folder, one.files, _complete(one.run)) for one in self._runs.named(name)]
 
-    def cvms(self) -> Sequence[CvmView]:
+    def vdisks(self, name: str) -> list[Vdisk]:
+        """The vdisks to show with that run while it is active."""
+        workers = [one for run in self._runs.named(name) if run.run for one in run.run.workers]
+        machines = {worker.runfile.virtual_machine for worker in workers} - {""}
+        return self._vdisks.of(machines) if any(not one.ended for one in workers) else []
+
+    def cvms(self) -> list[Cvm]:
         """The configured CVMs."""
-        now = self._clock()
-        return [self._cvm_view(poller, now) for poller in self._cvms]
+        return [self._cvm(poller) for poller in self._cvms]
 
-    def _worker_view(self, worker: Worker, *, whole: bool = False) -> WorkerView:
+    def _model(self, worker: Observer) -> Worker:
+        """The worker, made again if it has changed, with what the last page of metrics lacks of it."""
+        version = worker.version, silent(worker)
+        known = self._shown.get(worker)
+        if known is None or known[0] != version:
+            known = self._shown[worker] = version, self._made(worker)
+        found = known[1]
+        if isinstance(found, Exception):
+            sentence = f"cannot show its figures: {type(found).__name__}; see the log"
+            return Worker(worker.run, worker.name, worker.tool.name, worker.phase, reason=sentence)
+        remark = self._exposition.remark(worker)
+        return replace(found, reason="; ".join(filter(None, (found.reason, remark)))) if remark else found
+
+    def _made(self, worker: Observer) -> Worker | Exception:
         try:
-            view = _view(worker)
-            view = replace(view, planned=worker.planned) if whole else view
+            return shown(worker)
         except Exception as error:  # a bug in one worker must not affect the others
             self._exposition.failed(worker, "view", error)
-            reason = f"cannot show its figures: {type(error).__name__}; see the log"
-            return WorkerView(worker.run, worker.name, worker.tool.name, worker.phase, reason)
-        return replace(view, reason="; ".join(filter(None, (view.reason, self._exposition.remark(worker)))))
+            return error
 
-    def _cvm_view(self, poller: Poller, now: float) -> CvmView:
+    def _cvm(self, poller: Poller) -> Cvm:
         try:
-            view = _cvm_view(poller, now)
-        except Exception as error:
+            status, vdisks = poller.status, self._vdisks.all(poller)
+        except Exception as error:  # likewise
             self._exposition.failed(poller, "view", error)
-            return CvmView(poller.name, poller.url, error=f"cannot show it: {type(error).__name__}; see the log")
-        return replace(view, error="; ".join(filter(None, (view.error, self._exposition.remark(poller)))))
+            return Cvm(poller.name, poller.url, error=f"cannot show it: {type(error).__name__}; see the log")
+        problem = "; ".join(filter(None, (status.error, self._exposition.remark(poller))))
+        return Cvm(poller.name, poller.url, status.up, status.last_success, problem, tuple(vdisks))
 
 
-def _ended(run: Run | None) -> frozenset[str] | None:
-    return frozenset(worker.name for worker in run.workers if worker.ended) if run else None
+def _complete(run: ObservedRun | None) -> frozenset[str] | None:
+    return frozenset(worker.name for worker in run.workers if worker.complete) if run else None
 
 
 def _rank(source: Source) -> tuple[int, float]:
     """Priority on a full page: the exporter's own samples, then active workers, CVMs, ended workers; newest first."""
-    if isinstance(source, Worker):
+    if isinstance(source, Observer):
         return (3, -source.end) if source.ended else (1, -(source.start or inf))
     return (2 if isinstance(source, Poller) else 0, 0.0)
-
-
-def _cvm_view(poller: Poller, now: float) -> CvmView:
-    status = poller.status
-    return CvmView(
-        name=poller.name,
-        url=poller.url,
-        up=status.up,
-        age=None if status.last_success is None else now - status.last_success,
-        error=status.error,
-        vdisks=len(status.snapshot.main.hosted.rows) if status.snapshot else 0,
-    )
-
-
-def _lost(worker: Worker) -> Iterator[str]:
-    """Operations that failed, were skipped or were lost, a clause for each kind."""
-    lost, seconds = worker.roles.lost, (worker.state.last_report or 0.0) - (worker.start or inf)
-    values: dict[str, dict[tuple[str, ...], float]] = {}
-    for sample in worker.state.samples(current=False) if lost else ():
-        if isinstance(sample.value, int | float):
-            values.setdefault(sample.family.name, {})[sample.labels] = sample.value
-    for word, one in lost.items():
-        if (reported := one.told(values)) and reported[0]:
-            yield one.text(word, reported, max(seconds, 0.0))
-
-
-def _silent(worker: Worker) -> Iterator[str]:
-    """A note on a benchmark that does not report, with the options that make it report."""
-    if worker.phase == "running" and worker.state.last_report is None and worker.quiet > _SILENT and worker.tool.advice:
-        yield f"{worker.tool.name} has not reported since it began: {worker.tool.advice} reports after a restart"
-
-
-def _view(worker: Worker) -> WorkerView:
-    state, roles, figures = worker.state, worker.roles, worker.figures
-    times = state.times() if worker.has_figures else Times()
-    return WorkerView(
-        run=worker.run,
-        worker=worker.name,
-        tool=worker.tool.name,
-        state=worker.phase,
-        reason=worker.reason,
-        notes=(*worker.notes, *_lost(worker), *_silent(worker)),
-        throughput_unit=roles.unit.name,
-        in_bytes=roles.unit.in_bytes,
-        observer=roles.observer,
-        throughput=figures.throughput,
-        latency=figures.latency,
-        p99=figures.p99,
-        time=times.report,
-        p99_time=times.p99,
-        report_interval=state.report_interval,
-        warmup=worker.runfile.warmup,
-        operations=figures.operations,
-        start=worker.start,
-        end=worker.end if worker.ended else None,
-        last_report=state.last_report,
-        history=tuple(state.history),
-    )

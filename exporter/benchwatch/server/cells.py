@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from urllib.parse import quote
 
+from ..model.run import Worker
 from ..values import numbers as figures
 from ..values.printable import in_html
-from .views import WorkerView
 
 STATES = ("failed", "stalled", "abandoned", "interrupted", "running", "finished")
 
@@ -26,39 +26,46 @@ def state(kind: str, word: str = "") -> str:
     return f'<span class="state {in_html(kind)}">{in_html(word or kind)}</span>'
 
 
-def throughput(worker: WorkerView) -> Callable[[float | None], str]:
+def throughput(worker: Worker) -> Callable[[float | None], str]:
     """The function that writes its throughput; for bytes, with the unit."""
-    return figures.bandwidth if worker.in_bytes else figures.rate
+    return figures.throughput(worker.unit)
 
 
-def unit(worker: WorkerView) -> str:
+def unit(worker: Worker) -> str:
     """The unit of its throughput; empty for bytes, whose figures include it."""
-    return "" if worker.in_bytes else worker.throughput_unit
+    return "" if worker.in_bytes else worker.unit
 
 
-def warmup(worker: WorkerView, now: float) -> str:
+def warmup(worker: Worker, now: float) -> str:
     """A note on its warm-up; empty without one."""
     if worker.active:
         return figures.warming_up(worker.warmup, worker.start, now)
-    return "" if worker.throughput is None else figures.with_warmup(worker.warmup)
+    return figures.without_warmup(worker.warmup, "the result on its page")
 
 
-def apart(worker: WorkerView) -> str:
+def apart(worker: Worker) -> str:
     """How the time of its percentile differs from that of its mean; empty if it hardly does."""
     return figures.apart(worker.time, worker.report_interval, worker.latency, worker.p99, worker.p99_time)
 
 
-def length(worker: WorkerView, now: float) -> float | None:
+def notes(worker: Worker) -> list[str]:
+    """Clauses about how its output was read, and about operations that failed, were skipped or were lost."""
+    seconds = worker.measured_seconds
+    lost = [one.text(word, seconds) for word, one in worker.lost.items() if one.count]
+    return [*worker.notes, *lost]
+
+
+def length(worker: Worker, now: float) -> float | None:
     """How long it has been running, or ran, seconds."""
     end = now if worker.active else worker.end
     return None if worker.start is None or end is None else max(0.0, end - worker.start)
 
 
-def together(group: Sequence[WorkerView]) -> str:
+def together(group: Sequence[Worker]) -> str:
     """The total throughput of the running workers; empty if they count different operations."""
     running = [worker for worker in group if worker.state == "running" and worker.throughput is not None]
     running = [worker for worker in running if not worker.observer] or running
-    units = {(worker.tool, worker.throughput_unit) for worker in running}
+    units = {(worker.tool, worker.unit) for worker in running}
     if len(units) != 1:
         return ""
     text = throughput(running[0])(sum(worker.throughput or 0.0 for worker in running))

@@ -4,8 +4,10 @@ import asyncio
 import gc
 import logging
 import os
+import resource
 import signal
 import socket
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,19 +15,17 @@ from pathlib import Path
 from ..machine.disks import check
 from ..machine.mounts import Storage
 from ..metrics.buckets import Buckets
-from ..metrics.samples import Source
 from ..nutanix.mapping import Unlisted, load_mapping
 from ..nutanix.poller import Poller, start_pollers
 from ..runs.watcher import Runs
 from ..settings.settings import Here, Settings
 from .app import make_app
 from .board import Exporter
-from .connections import Doors
 from .ingest import Pushes
 from .listen import listen_address
 from .listen import serve as serve_web
 from .looks import Looks
-from .process import Disks, Process, Scrapes
+from .own_metrics import Disks, OwnMetrics
 from .quiet_log import Repeats
 from .webconfig import OPEN, Renewable, WebConfigFile
 
@@ -33,10 +33,15 @@ REVISION = "BENCHWATCH_REVISION"
 """Environment variable with the revision that the exporter was built from."""
 _log = logging.getLogger(__name__)
 
+_DESCRIPTORS = 65_536
+"""File descriptors that the exporter asks for: each connection and each push takes one."""
+_MOST_PUSHES = 256
 _SHARE = 0.1
 """Share of a processor that checking the runs may take while there is nothing more to read."""
 _LONGEST_PAUSE = 0.75
 """Maximum seconds between two checks, even if they then take more than that share."""
+_END = 8.0
+"""Seconds after a signal to end at which the exporter ends, whatever still runs; `docker stop` kills after ten."""
 _TURN = 0.05
 """Seconds after which a check pauses, so that requests are answered."""
 
@@ -49,13 +54,16 @@ def serve(
     addresses: Sequence[str],
     web_config: Path | None,
     prometheus: str = "",
+    external_url: str = "",
 ) -> int:
     """Serve until SIGINT or SIGTERM; exit code 0.
 
     Paths within the settings are relative to `base`. `runs` is the folder of runs, `push` the one that pushes are
-    written to (None: pushes are refused), `prometheus` the URL of the Prometheus that pages of runs ask. Raises
+    written to (None: pushes are refused), `prometheus` the URL of the Prometheus that pages of runs ask, and
+    `external_url` the address at which people open the pages, if it is another one. Raises
     ConfigError when an address or a configuration cannot be used.
     """
+    raise_descriptor_limit()
     config = WebConfigFile(web_config) if web_config else OPEN
     roots = [runs] if push in (None, runs) else [runs, push]
     repeats, handlers = Repeats(), list(logging.getLogger().handlers)
@@ -65,13 +73,23 @@ def serve(
     pollers = start_pollers(settings.nutanix, mapping)
     unlisted = Unlisted(mapping, pollers, settings.nutanix.poll_interval)
     try:
-        asyncio.run(_serve(settings, roots, push, pollers, unlisted, addresses, config, repeats, prometheus))
+        asyncio.run(
+            _serve(settings, roots, push, pollers, unlisted, addresses, config, repeats, prometheus, external_url)
+        )
     finally:
         for poller in pollers:
             poller.stop()
         for handler in handlers:
             handler.removeFilter(repeats)
     return 0
+
+
+def raise_descriptor_limit() -> None:
+    """Raise the soft limit of file descriptors towards the hard one, so that idle connections take nobody's place."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(_DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 async def _serve(
@@ -84,6 +102,7 @@ async def _serve(
     config: Renewable,
     repeats: Repeats,
     prometheus: str,
+    external_url: str,
 ) -> None:
     here = Here(settings.host or socket.gethostname(), settings.vm, socket.gethostname())
     buckets = Buckets(settings.histogram.buckets_per_octave)
@@ -91,25 +110,24 @@ async def _serve(
     roles, faults = check(settings.disks, Storage())
     for fault in faults:
         runs.fault("disk", f"disks: {fault}")
-    scrapes, doors = Scrapes(), Doors()
-    pushes = Pushes(limit=doors.limit // 2, settings=settings.push)
-    others: list[Source] = [Process(os.environ.get(REVISION, "")), Disks(roles, here.host), pushes, scrapes, doors]
-    exporter = Exporter(runs, pollers, others, push, time.time, settings.runs.limits)
+    own = OwnMetrics(os.environ.get(REVISION, ""))
+    descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    pushes = Pushes(own, limit=max(2, min(_MOST_PUSHES, descriptors // 4)), settings=settings.push)
+    disks = Disks(roles, here.host)
+    exporter = Exporter(runs, pollers, [disks], push, time.time, settings.runs.limits, own)
     stopping = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stopping.set)
+    _end_with_signals(asyncio.get_running_loop(), stopping)
     hosts = {*settings.web.hosts, *(host for address in addresses if (host := listen_address(address)[0]))}
     app = make_app(
-        *(exporter, pushes, scrapes),
+        *(exporter, pushes, own),
         clock=time.time,
         config=config,
-        doors=doors,
         hosts=hosts,
         only_hosts=bool(settings.web.hosts),
         looks=Looks(settings.runs, buckets, prometheus),
     )
     gc.freeze()  # imported modules stay in memory anyway
-    runner = await serve_web(app, addresses, config)
+    runner = await serve_web(app, addresses, config, external_url)
     scheme = "https" if config.renewed().tls else "http"
     for host, port, *_ in runner.addresses:
         _log.info("serving on %s://%s:%d, watching %s", scheme, host, port, ", ".join(map(str, roots)))
@@ -117,6 +135,19 @@ async def _serve(
         await _watch(runs, settings.runs.poll_interval, stopping, repeats, unlisted)
     finally:
         await runner.cleanup()
+
+
+def _end_with_signals(loop: asyncio.AbstractEventLoop, stopping: asyncio.Event) -> None:
+    """Set `stopping` at SIGINT or SIGTERM. What then takes too long is left: all that was acknowledged is in files."""
+
+    def end(*_: object) -> None:
+        deadline = threading.Timer(_END, os._exit, (0,))
+        deadline.daemon = True
+        deadline.start()
+        loop.call_soon_threadsafe(stopping.set)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
 
 
 async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: Repeats, unlisted: Unlisted) -> None:

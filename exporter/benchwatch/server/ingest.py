@@ -24,24 +24,26 @@ import asyncio
 import logging
 import re
 import socket
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from aiohttp import web
+from prometheus_client import Counter as CounterMetric
+from prometheus_client import Gauge
+from prometheus_client.core import CounterMetricFamily
 
 from ..history.find import failed_start
-from ..metrics.samples import Family, Sample
 from ..runs.append import LARGEST_PIECE, STREAM, PushedPart, PushFile, put_record
-from ..runs.room import Refused, Room
+from ..runs.room import NotStored, Reason, Room
 from ..settings.record import SUFFIX
 from ..settings.settings import PushSettings
 from ..values import names
+from .own_metrics import OwnMetrics
 from .places import Places, PushPlace
-from .process import OwnSource
+from .refused import Refused
 from .unpacking import chunks, coding_of
 
 _log = logging.getLogger("benchwatch.server")
@@ -65,15 +67,24 @@ _MORE = {415: {"Accept-Encoding": "gzip, deflate"}, 429: {"Retry-After": "10"}}
 """Headers of a refusal, by its status."""
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TCP_KEEPCNT, 4))
 
-REQUESTS = Family(
-    "benchwatch_push_requests_total",
-    "counter",
-    "Pushes that have ended, by HTTP status code; 499 where the client's connection broke.",
-    ("code",),
-)
-ACTIVE = Family("benchwatch_push_active", "gauge", "Pushes going on now.")
-BYTES = Family("benchwatch_push_bytes_total", "counter", "Bytes taken from pushes and written to files.")
-FAMILIES = (REQUESTS, ACTIVE, BYTES)
+
+_STATUSES: Mapping[Reason, int] = {
+    "no_room": 507,
+    "gap": 416,
+    "other_content": 409,
+    "taken": 412,
+    "invalid": 400,
+    "failed": 500,
+}
+"""The status of what was not stored."""
+
+
+class TakenPush(NamedTuple):
+    """What a push has come to."""
+
+    sentence: str
+    replaced: str = ""
+    """Why the start failed that its record replaces."""
 
 
 def check_name(what: str, name: str) -> str:
@@ -84,29 +95,36 @@ def check_name(what: str, name: str) -> str:
         raise Refused(400, str(error)) from None
 
 
-class Pushes(OwnSource):
-    """The active pushes, and counters of all pushes.
+class Pushes:
+    """The active pushes, and counters of all pushes among the exporter's `own` metrics.
 
     At most `limit` at a time, and a quarter as many pieces and records, which are short.
     """
 
-    def __init__(self, *, limit: int = 256, settings: PushSettings | None = None) -> None:
+    def __init__(self, own: OwnMetrics, *, limit: int = 256, settings: PushSettings | None = None) -> None:
         self._settings = settings or PushSettings()
         self._room = Room(self._settings)
         self._streams = Places(limit, patience=_PATIENCE)
         self._bodies = Places(max(1, limit // 4), patience=_BODY_PATIENCE, seconds=_BODY_SECONDS)
         self._tasks: dict[tuple[str, str], asyncio.Task[object]] = {}
         self._broken: dict[Path, PushedPart] = {}
-        self._codes: Counter[int] = Counter({200: 0})
+        self._codes = CounterMetric(
+            "benchwatch_push_requests",
+            "Pushes that have ended, by HTTP status code; 499 where the client's connection broke.",
+            ["code"],
+            registry=own.registry,
+        )
+        self._codes.labels(200)
+        active = Gauge("benchwatch_push_active", "Pushes under way.", registry=own.registry)
+        active.set_function(lambda: len(self._tasks))
+        own.registry.register(self)
         self._writer = ThreadPoolExecutor(1, "push")
         self._stopped = False
 
-    def samples(self) -> Iterator[Sample]:
-        """See samples.Source."""
-        for code, count in sorted(self._codes.items()):
-            yield Sample(REQUESTS, (str(code),), count)
-        yield Sample(ACTIVE, (), len(self._tasks))
-        yield Sample(BYTES, (), self._room.written)
+    def collect(self) -> Iterator[CounterMetricFamily]:
+        """The bytes that have been written; see prometheus_client.registry.Collector."""
+        text = "Bytes taken from pushes and written to files."
+        yield CounterMetricFamily("benchwatch_push_bytes", text, self._room.written)
 
     def stop(self) -> None:
         """Abort active pushes; what has arrived is kept."""
@@ -117,19 +135,22 @@ class Pushes(OwnSource):
 
     async def take(self, request: web.Request, folder: Path | None) -> web.Response:
         """Receive one push to its end, into `folder`, and answer it."""
-        more = {}
+        refused: Refused | None = None
+        taken = TakenPush("")
         try:
-            sentence, status = await self._take(request, folder), 200
+            taken = await self._take(request, folder)
         except Refused as refusal:
-            sentence, status = str(refusal), refusal.status
-            more = _MORE.get(status, {})
+            refused = refusal
+        except NotStored as error:
+            size = {} if error.size is None else {"size": error.size}
+            refused = Refused(_STATUSES[error.reason], str(error), reason=error.reason, **size)
         except (ConnectionError, asyncio.CancelledError) as error:
-            self._codes[CLIENT_GONE] += 1
+            self._codes.labels(CLIENT_GONE).inc()
             if isinstance(error, asyncio.CancelledError):
                 raise
             return web.Response(status=CLIENT_GONE, reason="Client Closed Request")
-        self._codes[status] += 1
-        return web.Response(status=status, text=sentence + "\n", headers=more)
+        self._codes.labels(refused.status if refused else 200).inc()
+        return _answer(request, taken, refused)
 
     def _check_running(self) -> None:
         if self._stopped:
@@ -140,7 +161,7 @@ class Pushes(OwnSource):
         self._check_running()
         return await asyncio.get_running_loop().run_in_executor(self._writer, partial(call, *arguments))
 
-    async def _take(self, request: web.Request, folder: Path | None) -> str:
+    async def _take(self, request: web.Request, folder: Path | None) -> TakenPush:
         if folder is None:
             raise Refused(403, "this exporter does not accept pushes (push.enabled is false)")
         self._check_running()
@@ -167,9 +188,6 @@ class Pushes(OwnSource):
         try:
             async with place:
                 _keep_alive(request)
-                if "Expect" in request.headers:  # first check that the file can be written
-                    await self._write(file.append, b"")
-                    await _say_continue(request)
                 body = chunks(request.content, f"worker {worker} of run {run}", coding)
                 taken = await self._copy(body, file, place)
         except BaseException:
@@ -180,16 +198,20 @@ class Pushes(OwnSource):
             raise
         finally:
             del self._tasks[run, worker]
-        return f"{taken} bytes received for worker {worker} of run {run}"
+        return TakenPush(f"{taken} bytes received for worker {worker} of run {run}")
 
-    async def _take_record(self, request: web.Request, path: Path, coding: str) -> str:
+    async def _take_record(self, request: web.Request, path: Path, coding: str) -> TakenPush:
         check_name("worker", path.stem)
         only_new = request.headers.get("If-None-Match") == "*"
         async with self._bodies.take(request.remote or "") as place:
             data = await self._body(request, _LARGEST_RECORD, place, coding)
-        return await self._write(put_record, path, data, self._room, failed_start if only_new else None)
+        replaced = await self._write(put_record, path, data, self._room, failed_start if only_new else None)
+        sentence = f"{path.parent.name}/{path.name} is stored"
+        if replaced:
+            sentence += f", and replaces a start that failed before anything was measured ({replaced})"
+        return TakenPush(sentence, replaced)
 
-    async def _take_piece(self, request: web.Request, folder: Path, worker: str, coding: str) -> str:
+    async def _take_piece(self, request: web.Request, folder: Path, worker: str, coding: str) -> TakenPush:
         suffix, offset = (request.query.get(name, "") for name in ("stream", "offset"))
         if not STREAM.fullmatch(suffix):
             raise Refused(400, f"stream={suffix[:100]}: expected out, err, json, or the number of a log")
@@ -199,13 +221,12 @@ class Pushes(OwnSource):
             data = await self._body(request, LARGEST_PIECE, place, coding)
         self._check_length(int(offset) + len(data))
         await self._write(PushFile(folder / f"{worker}.{suffix}", self._room).place, data, int(offset))
-        return f"{int(offset) + len(data)} bytes are stored"
+        return TakenPush(f"{int(offset) + len(data)} bytes are stored")
 
     async def _body(self, request: web.Request, largest: int, place: PushPlace, coding: str) -> bytes:
         """The whole of a short body."""
         if (request.content_length or 0) > largest:
             raise Refused(413, f"the body has more than {largest} bytes, which is the maximum here")
-        await _say_continue(request)
         data = bytearray()
         async for chunk in chunks(request.content, request.path, coding):
             place.heard = asyncio.get_running_loop().time()
@@ -256,11 +277,16 @@ class Pushes(OwnSource):
         return taken
 
 
-async def _say_continue(request: web.Request) -> None:
-    """Tell a client that asks first, as curl does, to continue: so a refused client has not sent its body in vain."""
-    if request.headers.get("Expect", "").lower() == "100-continue" and request.version >= (1, 1):
-        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        request.writer.output_size = 0  # aiohttp would take anything else for a response in progress
+def _answer(request: web.Request, taken: TakenPush, refused: Refused | None) -> web.Response:
+    """A sentence or, for a program that accepts JSON, its fields."""
+    status = refused.status if refused else 200
+    headers = _MORE.get(status, {})
+    if "application/json" in request.headers.get("Accept", ""):
+        fields = {"error": str(refused), **refused.fields} if refused else {"stored": taken.sentence}
+        fields |= {"replaced": taken.replaced} if taken.replaced else {}
+        return web.json_response(fields, status=status, headers=headers)
+    text = str(refused) if refused else taken.sentence
+    return web.Response(status=status, text=text + "\n", headers=headers)
 
 
 def _keep_alive(request: web.Request) -> None:

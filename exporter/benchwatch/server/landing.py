@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from math import inf
 
+from ..model.cvm import Cvm
+from ..model.run import Worker
 from ..tools.registry import TOOLS
 from ..values import numbers as figures
 from ..values.names import natural
@@ -19,7 +21,6 @@ from . import cells
 from .assets import STYLE, document
 from .board import STILL_READING, Exporter
 from .svg_sparkline import SECONDS, sparkline
-from .views import CvmView, WorkerView
 
 ACTIVE_SHOWN = 100
 _REFRESH_SECONDS = 5
@@ -34,7 +35,7 @@ def landing_page(board: Exporter, *, now: float, url: str, user: str = "") -> st
 
     `url` is where the exporter was reached, without a slash at the end; `user` is the user name for pushes, if any.
     """
-    workers = board.runs()
+    workers = [worker for run in board.runs() for worker in run.workers]
     active_runs = {worker.run for worker in workers if worker.active}
     present = [worker for worker in workers if worker.run in active_runs]
     ended = [worker for worker in workers if worker.run not in active_runs]
@@ -46,7 +47,7 @@ def landing_page(board: Exporter, *, now: float, url: str, user: str = "") -> st
             _banners(board),
             _section("Now", _present(present, now)),
             _section("Ended", _ended(ended, now)),
-            _section("Controller VMs", _cvms(board.cvms())),
+            _section("Controller VMs", _cvms(board.cvms(), now)),
         )
     )
     seconds = max(_REFRESH_SECONDS, min(len(present), ACTIVE_SHOWN) // _WORKERS_A_SECOND)
@@ -94,38 +95,34 @@ def _figure(label: str, text: str, unit: str = "", *, bold: bool = False, note: 
     return f'<td class="figure" data-label="{label}">{text}{beside}</td>'
 
 
-def _present(workers: Iterable[WorkerView], now: float) -> str:
+def _present(workers: Iterable[Worker], now: float) -> str:
     """A card for each active run with all its workers: failed and stalled ones first, then the most recent."""
-    runs: dict[str, list[WorkerView]] = {}
+    runs: dict[str, list[Worker]] = {}
     for worker in workers:
         runs.setdefault(worker.run, []).append(worker)
 
-    def rank(group: Sequence[WorkerView]) -> tuple[int, float]:
+    def rank(group: Sequence[Worker]) -> tuple[int, float]:
         return min(map(_gravity, group)), -max(worker.start or 0.0 for worker in group)
 
     cards, left = [], ACTIVE_SHOWN
     for group in sorted(runs.values(), key=rank):
-        shown = sorted(group, key=lambda worker: natural(worker.worker))[: max(left, 0)]
+        shown = sorted(group, key=lambda worker: natural(worker.name))[: max(left, 0)]
         left -= len(group)
         if shown:
             cards.append(_card(group, shown, now))
     return "".join(cards) + _more(-left)
 
 
-def _gravity(worker: WorkerView) -> int:
+def _gravity(worker: Worker) -> int:
     """0 for failed, 1 for stalled; all other states rank equally."""
     return {"failed": 0, "stalled": 1}.get(worker.state, 2)
-
-
-_FAILED_FIRST = 86400.0
-"""Seconds for which failed runs come first."""
 
 
 def _more(count: int) -> str:
     return f'<p class="soft">and {count} more: see <a href="metrics">metrics</a>.</p>' if count > 0 else ""
 
 
-def _card(group: Sequence[WorkerView], shown: Sequence[WorkerView], now: float) -> str:
+def _card(group: Sequence[Worker], shown: Sequence[Worker], now: float) -> str:
     tools = ", ".join(sorted({worker.tool for worker in group}))
     summary = f'<h3>{cells.run_link(group[0].run)}</h3><span class="soft">{in_html(tools)}'
     if len(group) > 1:
@@ -143,13 +140,13 @@ _HEAD = (
 )
 
 
-def _row(worker: WorkerView, now: float) -> str:
+def _row(worker: Worker, now: float) -> str:
     age = None if worker.last_report is None else now - worker.last_report
-    recent = [report for report in worker.history if now - SECONDS <= report.time <= now]
+    recent = [report for report in worker.reports if now - SECONDS <= report.time <= now]
     times = [report.time for report in recent]
     rates, delays = [report.throughput for report in recent], [report.latency for report in recent]
     return (
-        f'<tr{_STALE if worker.state != "running" else ""}><th scope="row">{in_html(worker.worker)}</th>'
+        f'<tr{_STALE if worker.state != "running" else ""}><th scope="row">{in_html(worker.name)}</th>'
         f'<td class="where">{_why(worker, now)}</td>'
         f"{_figure('Throughput', cells.throughput(worker)(worker.throughput), cells.unit(worker), bold=True)}"
         f"{_spark('Throughput', times, rates, now, cells.throughput(worker), 'rate')}"
@@ -165,8 +162,10 @@ def _row(worker: WorkerView, now: float) -> str:
 _STALE = ' class="stale"'
 
 
-def _why(worker: WorkerView, now: float) -> str:
-    return cells.state(worker.state) + "".join(map(_reason, (worker.reason, cells.warmup(worker, now), *worker.notes)))
+def _why(worker: Worker, now: float) -> str:
+    return cells.state(worker.state) + "".join(
+        map(_reason, (worker.reason, cells.warmup(worker, now), *cells.notes(worker)))
+    )
 
 
 def _reason(text: str) -> str:
@@ -190,18 +189,15 @@ def _spark(
     return f'<td class="spark"><div>{chart}<small>peak {figure(peak)}</small></div></td>'
 
 
-def _ended(workers: Sequence[WorkerView], now: float) -> str:
-    """One table: runs that failed within a day, then the others, each most recently ended first."""
+def _ended(workers: Sequence[Worker], now: float) -> str:
+    """One table of the last ones, most recently ended first; those that failed end it."""
     if not workers:
         return ""
     rows = []
-
-    def rank(worker: WorkerView) -> tuple[bool, float]:
-        return worker.state == "failed" and now - _ended_at(worker) < _FAILED_FIRST, _ended_at(worker)
-
-    for worker in sorted(workers, key=rank, reverse=True)[:ENDED_SHOWN]:
+    last = sorted(workers, key=_ended_at, reverse=True)[:ENDED_SHOWN]
+    for worker in sorted(last, key=lambda one: one.state == "failed"):
         ended = None if worker.end is None else now - worker.end
-        name = "" if worker.worker == worker.run else f' <span class="soft">{in_html(worker.worker)}</span>'
+        name = "" if worker.name == worker.run else f' <span class="soft">{in_html(worker.name)}</span>'
         rows.append(
             f'<tr><th scope="row">{cells.run_link(worker.run)}{name}</th>'
             f'<td class="where">{_why(worker, now)}</td><td>{in_html(worker.tool)}</td>'
@@ -220,11 +216,11 @@ def _ended(workers: Sequence[WorkerView], now: float) -> str:
     )
 
 
-def _ended_at(worker: WorkerView) -> float:
+def _ended_at(worker: Worker) -> float:
     return worker.end or worker.last_report or 0.0
 
 
-def _cvms(cvms: Sequence[CvmView]) -> str:
+def _cvms(cvms: Sequence[Cvm], now: float) -> str:
     if not cvms:
         return ""
     rows = []
@@ -233,8 +229,8 @@ def _cvms(cvms: Sequence[CvmView]) -> str:
         link = f'<a href="{in_html(cvm.url)}" rel="noreferrer">{in_html(cvm.url)}</a>' if _WEB.match(cvm.url) else ""
         rows.append(
             f'<tr><th scope="row">{in_html(cvm.name)}</th><td class="where">{cells.state(kind, word)}</td>'
-            f"{_figure('Last success', figures.age(cvm.age))}"
-            f"{_figure('VDisks', figures.count(cvm.vdisks if cvm.up else None))}"
+            f"{_figure('Last success', figures.age(None if cvm.last_success is None else now - cvm.last_success))}"
+            f"{_figure('VDisks', figures.count(len(cvm.vdisks) if cvm.up else None))}"
             f'<td class="wide">{link or in_html(cvm.url)}</td><td class="wide">{in_html(cvm.error)}</td></tr>'
         )
     return (

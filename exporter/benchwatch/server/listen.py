@@ -2,24 +2,28 @@
 
 import asyncio
 import logging
-import os
-import socket
 import ssl
 from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from ..values.addresses import is_loopback
 from ..values.errors import ConfigError
-from .app import DOORS
-from .connections import IDLE, Doors, Listener, look_after
+from .app import OWN
+from .guards import LOOPBACK
 from .tls import server_contexts
 from .webconfig import OPEN, Renewable, WebConfig
 
 _OTHER = "choose another address with --web.listen-address"
 _log = logging.getLogger("benchwatch.server")
 
+IDLE = 120.0
+"""Seconds that a connection stays open between two requests: longer than any usual scrape interval."""
+_RENEWAL = 5.0
+"""Seconds between two looks at the files of TLS."""
 _STOPPING = 5.0
 """Seconds that unfinished answers have when the server stops."""
 
@@ -38,57 +42,87 @@ def listen_address(text: str) -> tuple[str | None, int]:
 class Serving:
     """A running server."""
 
-    def __init__(self, runner: web.AppRunner, doors: Doors) -> None:
+    def __init__(self, runner: web.AppRunner, contexts: Callable[[], ssl.SSLContext] | None) -> None:
         self._runner = runner
-        self._doors = doors
-        self._listeners: list[Listener] = []
-        self._looking_after = asyncio.create_task(look_after(doors, self._listeners))
+        self._contexts = contexts
+        self._context = contexts() if contexts else None
+        self._sites: dict[tuple[str | None, int], web.TCPSite] = {}
+        self._renewing = asyncio.create_task(self._renew(contexts)) if contexts else None
         self.addresses: list[Any] = []
         """Addresses of the sockets, as the system reports them."""
 
-    async def listen(self, host: str | None, port: int, contexts: Callable[[], ssl.SSLContext] | None) -> None:
+    async def listen(self, host: str | None, port: int) -> None:
         """Also accept connections on this address. Raises OSError."""
-        server = self._runner.server
-        assert server
-        bound = await asyncio.get_running_loop().create_server(asyncio.Protocol, host, port, start_serving=False)
-        options = {"access_log": None, "logger": _server_log(), "keepalive_timeout": 2 * IDLE, "auto_decompress": False}
-        try:
-            for each in bound.sockets:
-                listening = socket.socket(fileno=os.dup(each.fileno()))
-                self._listeners.append(Listener(server, self._doors, listening, contexts, **options))
-                self.addresses.append(listening.getsockname())
-        finally:
-            bound.close()
+        site = web.TCPSite(self._runner, host, port, ssl_context=self._context)
+        await site.start()
+        new = self._runner.addresses[len(self.addresses) :]
+        self.addresses += new
+        self._sites[host, new[0][1]] = site
+
+    async def _renew(self, contexts: Callable[[], ssl.SSLContext]) -> None:
+        """Listen anew with each new context; connections that are open keep theirs."""
+        while True:
+            await asyncio.sleep(_RENEWAL)
+            if (context := contexts()) is self._context:
+                continue
+            self._context = context
+            for (host, port), before in self._sites.items():
+                await before.stop()
+                self._sites[host, port] = await self._started(host, port)
+
+    async def _started(self, host: str | None, port: int) -> web.TCPSite:
+        while True:
+            site = web.TCPSite(self._runner, host, port, ssl_context=self._context)
+            try:
+                await site.start()
+                return site
+            except OSError as error:
+                _log.error("cannot listen on port %d with the new TLS settings: %s", port, error.strerror)
+                await site.stop()
+                await asyncio.sleep(_RENEWAL)
 
     async def cleanup(self) -> None:
         """Stop: accept no more connections, and give unfinished answers time to end."""
-        self._looking_after.cancel()
-        for listener in self._listeners:
-            listener.close()
+        if self._renewing:
+            self._renewing.cancel()
         await self._runner.cleanup()
 
 
-async def serve(app: web.Application, addresses: Sequence[str], config: Renewable = OPEN) -> Serving:
-    """Serve `app` on all of the addresses, until `await serving.cleanup()`.
+async def serve(
+    app: web.Application, addresses: Sequence[str], config: Renewable = OPEN, external_url: str = ""
+) -> Serving:
+    """Serve `app` on all of the addresses, until `await serving.cleanup()`. People open its pages at `external_url`.
 
     Raises ConfigError when an address or certificate cannot be used.
     """
     tls = config.renewed().tls
     contexts = server_contexts(tls, config) if tls else None
     wanted = [(address, *listen_address(address)) for address in addresses]
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=_STOPPING)
+    runner = web.AppRunner(
+        app,
+        access_log=None,
+        shutdown_timeout=_STOPPING,
+        logger=_server_log(),
+        keepalive_timeout=IDLE,
+        auto_decompress=False,
+    )
     await runner.setup()
-    serving = Serving(runner, app[DOORS])
+    server = runner.server
+    if server is not None:
+        app[OWN].connections.set_function(lambda: len(server.connections))
+    serving = Serving(runner, contexts)
     try:
         for address, host, port in wanted:
             try:
-                await serving.listen(host, port, contexts)
+                await serving.listen(host, port)
             except OSError as error:
                 raise ConfigError(f"cannot listen on {address!r}: {error.strerror or error}; {_OTHER}") from error
     except ConfigError:
         await serving.cleanup()
         raise
-    _warn_of_openness(serving.addresses, config.renewed())
+    app[LOOPBACK].update((host, port) for host, port, *_ in serving.addresses if is_loopback(host))
+    if not is_loopback(urlsplit(external_url).hostname or ""):
+        _warn_of_openness(serving.addresses, config.renewed())
     return serving
 
 
@@ -113,7 +147,7 @@ def _server_log() -> logging.Logger:
 
 def _one_line(record: logging.LogRecord) -> bool:
     error = record.exc_info[1] if record.exc_info else None
-    if isinstance(error, web.RequestPayloadError):  # the reader of the body reports it
+    if isinstance(error, web.RequestPayloadError | HttpProcessingError):  # answered: the body, or what is not HTTP
         return False
     if error is not None:
         text = " ".join(str(error).split())[:200]

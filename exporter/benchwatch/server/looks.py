@@ -19,13 +19,15 @@ from ..compare.measures import compared
 from ..history.following import FollowedRun
 from ..history.timeline import Timeline
 from ..metrics.buckets import Buckets
+from ..model.cvm import Vdisk
+from ..model.run import Run
 from ..plots.benchmark import shown
 from ..settings.settings import RunsSettings
 from ..values.errors import UserError
 from ..values.printable import in_html
 from . import run_plots
+from .board import RunPlace
 from .vdisks import VdiskHistory
-from .views import RunView
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -90,11 +92,13 @@ class _Chore:
 class _Look:
     """One run at which somebody looks."""
 
-    def __init__(self, view: RunView, looks: "Looks") -> None:
-        self.view = view
+    def __init__(self, run: Run, places: Sequence[RunPlace], looks: "Looks") -> None:
+        self.run = run
+        self.places = places
+        self._polled = 0.0
         self.asked = 0.0
         self.followed = [
-            FollowedRun(view.name, place.folder, looks.settings, looks.buckets, looks.families) for place in view.places
+            FollowedRun(run.name, place.folder, looks.settings, looks.buckets, looks.families) for place in places
         ]
         self.timelines: Sequence[Timeline] = ()
         self._vdisks = VdiskHistory()
@@ -110,20 +114,21 @@ class _Look:
         for followed in self.followed:
             followed.stopping = True
 
-    def note(self, view: RunView) -> None:
+    def note(self, run: Run, places: Sequence[RunPlace], vdisks: Sequence[Vdisk]) -> None:
         """Note the run's present state."""
-        self.view = view
+        self.run, self.places = run, places
         if not self._prometheus:
-            self._vdisks.note(view.vdisks)
+            self._vdisks.note(vdisks)
+            self._polled = max((one.time or 0.0 for one in vdisks), default=0.0)
 
     def _course(self) -> str | None:
         now = time.time()
         new = [
-            followed.look(place.files, place.ended, now)
-            for followed, place in zip(self.followed, self.view.places, strict=True)
+            followed.look(place.files, place.complete, now)
+            for followed, place in zip(self.followed, self.places, strict=True)
         ]
-        states = {worker.worker: (worker.state, worker.reason) for worker in self.view.workers}
-        seen = states, max((one.time for one in self.view.vdisks), default=0.0)
+        states = {worker.name: (worker.state, worker.reason) for worker in self.run.workers}
+        seen = states, self._polled
         if not any(new) and seen == self._drawn:
             return None
         self._drawn = seen
@@ -132,7 +137,7 @@ class _Look:
         return run_plots.drawn(self.timelines, self._vdisks)
 
     def _alerts(self) -> str:
-        return run_plots.alerts(self._prometheus, self.view.name)
+        return run_plots.alerts(self._prometheus, self.run.name)
 
     def _machine(self) -> str:
         return run_plots.machine(self._prometheus, self.timelines)
@@ -169,18 +174,18 @@ class Looks:
         """The runs that are followed at the moment."""
         return list(self._looks)
 
-    async def parts(self, view: RunView) -> Mapping[str, PagePart]:
+    async def parts(self, run: Run, places: Sequence[RunPlace], vdisks: Sequence[Vdisk] = ()) -> Mapping[str, PagePart]:
         """The present parts of its page; before the first drawing, the progress of reading."""
-        look = self._looks.get(view.name)
-        if look is None or [one.folder for one in look.view.places] != [one.folder for one in view.places]:
+        look = self._looks.get(run.name)
+        if look is None or [one.folder for one in look.places] != [one.folder for one in places]:
             if look is None and len(self._looks) >= _MOST and not self._let_go(_PAUSE + _FIRST):
                 text = f"{_MOST} other runs are being looked at, which is the maximum: close one of their pages"
                 return {"course": PagePart("", run_plots.note(text))}
             if look is not None:
                 look.stop()
-            look = self._looks[view.name] = _Look(view, self)
+            look = self._looks[run.name] = _Look(run, places, self)
         look.asked = time.monotonic()
-        look.note(view)
+        look.note(run, places, vdisks)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(KEPT, self._look_after)
         main = look.chores["course"]

@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from types import TracebackType
 
-from ..runs.room import Refused
+from .refused import Refused
 
 
 class PushPlace:

@@ -8,13 +8,13 @@ from outside goes through `in_html`; names in links are quoted.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from ..model.run import Run, Worker
 from ..values import numbers as figures
 from ..values.names import natural
 from ..values.printable import in_html
 from . import cells
 from .assets import RUN_STYLE, document
 from .looks import PagePart
-from .views import RunView, WorkerView
 
 _PARTS = ("alerts", "course", "machine")
 _ACTIVE_SECONDS, _ENDED_SECONDS = 1, 5
@@ -24,7 +24,7 @@ _MOST_WORKERS = 50
 _MOST_NAMED = 100
 
 
-def run_page(view: RunView, parts: Mapping[str, PagePart], *, now: float, since: str | None = None) -> str:
+def run_page(view: Run, parts: Mapping[str, PagePart], *, now: float, since: str | None = None) -> str:
     """The page at `now` (Unix seconds); with `since`, only the parts that differ from a browser's versions."""
     known = dict(one.partition(":")[::2] for one in since.split(",")) if since is not None else {}
     seconds = _ACTIVE_SECONDS if _reads(view, parts) else _ENDED_SECONDS
@@ -61,21 +61,21 @@ def _document(title: str, heading: str, main: str, *, refresh: int = 0) -> str:
     return document(f"{title} · benchwatch", RUN_STYLE, header, main, footer, refresh=refresh)
 
 
-def _reads(view: RunView, parts: Mapping[str, PagePart]) -> bool:
+def _reads(view: Run, parts: Mapping[str, PagePart]) -> bool:
     """Whether the page may change within a second."""
     reading = "course" in parts and not parts["course"].version
     return reading or any(worker.active for worker in view.workers)
 
 
-def _now(view: RunView, now: float) -> str:
-    workers = sorted(view.workers, key=lambda worker: natural(worker.worker))
+def _now(view: Run, now: float) -> str:
+    workers = sorted(view.workers, key=lambda worker: natural(worker.name))
     counts = Counter(worker.state for worker in workers)
     states = cells.badges(counts) if len(workers) > 1 else "".join(cells.state(one.state) for one in workers)
     facts = [", ".join(sorted({worker.tool for worker in workers})), *_times(workers, now)]
     said = [
-        f"{f'{worker.worker}: ' if len(workers) > 1 else ''}{text}"
+        f"{f'{worker.name}: ' if len(workers) > 1 else ''}{text}"
         for worker in workers
-        for text in (worker.reason, cells.warmup(worker, now) if worker.active else "", *worker.notes)
+        for text in (worker.reason, cells.warmup(worker, now) if worker.active else "", *cells.notes(worker))
         if text
     ]
     shown = f"<p>{states} {in_html(' · '.join(fact for fact in facts if fact))}</p>"
@@ -84,10 +84,10 @@ def _now(view: RunView, now: float) -> str:
         shown += _tiles(workers[0], now)
     elif len(workers) > 1:
         shown += _table(workers, now)
-    return cells.faults(view.faults) + shown + _left(workers, now)
+    return cells.faults(view.problems) + shown + _left(workers, now)
 
 
-def _times(workers: Sequence[WorkerView], now: float) -> list[str]:
+def _times(workers: Sequence[Worker], now: float) -> list[str]:
     """How long it has been running, the time left, and the time of these figures."""
     starts = [worker.start for worker in workers if worker.start is not None]
     if not starts:
@@ -102,12 +102,12 @@ def _times(workers: Sequence[WorkerView], now: float) -> list[str]:
     return [f"running for {figures.duration(max(0.0, now - min(starts)))}", said, f"as of {figures.clock_time(now)}"]
 
 
-def _seconds_left(workers: Sequence[WorkerView], now: float) -> float | None:
-    ends = [one.start + one.planned for one in workers if one.active and one.planned and one.start is not None]
+def _seconds_left(workers: Sequence[Worker], now: float) -> float | None:
+    ends = [one.start + one.duration for one in workers if one.active and one.duration and one.start is not None]
     return max(0.0, max(ends) - now) if ends else None
 
 
-def _left(workers: Sequence[WorkerView], now: float) -> str:
+def _left(workers: Sequence[Worker], now: float) -> str:
     """A bar that shows the elapsed part of the planned time; empty if that is unknown."""
     left = _seconds_left(workers, now)
     starts = [worker.start for worker in workers if worker.start is not None]
@@ -119,7 +119,7 @@ def _left(workers: Sequence[WorkerView], now: float) -> str:
     return f'<svg class="bar" role="img" aria-label="{part:.0f} % of the planned time has passed">{bar}</svg>'
 
 
-def _tiles(worker: WorkerView, now: float) -> str:
+def _tiles(worker: Worker, now: float) -> str:
     age = None if worker.last_report is None else now - worker.last_report
     found = [
         ("Last throughput", cells.throughput(worker)(worker.throughput), cells.unit(worker)),
@@ -136,7 +136,7 @@ def _tiles(worker: WorkerView, now: float) -> str:
     return f'<dl class="tiles">{tiles}</dl>' if tiles else ""
 
 
-def _table(workers: Sequence[WorkerView], now: float) -> str:
+def _table(workers: Sequence[Worker], now: float) -> str:
     rows = ""
     for worker in workers[:_MOST_WORKERS]:
         age = None if worker.last_report is None else now - worker.last_report
@@ -144,7 +144,7 @@ def _table(workers: Sequence[WorkerView], now: float) -> str:
         rate = f"{cells.throughput(worker)(worker.throughput)} {unit}".rstrip()
         values = (figures.latency(worker.latency), figures.latency(worker.p99), figures.count(worker.operations))
         rows += (
-            f'<tr><th scope="row">{in_html(worker.worker)}</th><td>{cells.state(worker.state)}</td><td>{rate}</td>'
+            f'<tr><th scope="row">{in_html(worker.name)}</th><td>{cells.state(worker.state)}</td><td>{rate}</td>'
             f"{''.join(f'<td>{value}</td>' for value in values)}"
             f"<td>{figures.age(age) if worker.active else ''}</td></tr>"
         )

@@ -4,17 +4,20 @@ The code of `benchwatch show` makes the figures and sentences, that of the repor
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from ..history.timeline import Timeline
 from ..plots import run_tables
 from ..plots.benchmark import benchmark_figures, nothing_to_draw
 from ..plots.machine import sections
 from ..plots.prometheus import Prometheus, PrometheusError
-from ..plots.run_view import View, views
-from ..plots.section import Section, rendered
+from ..plots.run_view import View, view
+from ..plots.section import Section, attempted_section, rendered
 from ..plots.stage import stages
 from ..results.result import results_of
-from ..results.result_text import of_run
+from ..results.result_view import of_run
+from ..show.as_html import html
+from ..show.content import Sentence, Table, TableRow
 from ..tools.registry import names
 from ..values.printable import in_html
 from .vdisks import VdiskHistory
@@ -33,30 +36,28 @@ def drawn(timelines: Sequence[Timeline], vdisks: VdiskHistory) -> str:
     """All sections that are made from its files."""
     if not timelines:
         return note(f"nothing is recognised yet in the files of this run: expected output of {names()}")
-    (run,) = views(timelines, None, {})
-    found = [*_results(timelines), *_plots(run)]
-    if run.length and (plots := list(vdisks.plots(run.start, run.length))):
-        found.append(Section("Nutanix vdisks", plots))
-    return "".join(map(rendered, (*found, *_tables(run))))
+    run = view(timelines[0].run, timelines)
+    parts = (
+        ("Result", partial(_results, timelines)),
+        ("Over time", partial(_plots, run)),
+        ("Nutanix vdisks", partial(_vdisks, run, vdisks)),
+        ("Results of the whole run", partial(_whole, run)),
+        ("Parameters", partial(_parameters, run)),
+        ("Environment", partial(_environment, run)),
+    )
+    return "".join(rendered(section) for title, make in parts for section in attempted_section(title, make))
 
 
 def _results(timelines: Sequence[Timeline]) -> Iterator[Section]:
     for result in results_of(timelines, None):
         so_far = " so far" if result.state in ("running", "stalled") else ""
-        head, rows, lines = of_run(result)
-        items = "".join(f"<li>{in_html(line)}</li>" for line in lines)
+        head, *blocks = of_run(result)
+        figures = [one for one in blocks if isinstance(one, Table)]
+        lines = [one for one in blocks if isinstance(one, Sentence)]
         yield Section(
             f"Result{so_far}",
-            html=f'<p>{in_html(head)}</p><div class="result">{_figures(rows)}<ul>{items}</ul></div>',
+            html=f'<p>{in_html(str(head[0]))}</p><div class="result">{html(figures)}<div>{html(lines)}</div></div>',
         )
-
-
-def _figures(table: Sequence[Sequence[str]]) -> str:
-    if not table:
-        return ""
-    head, *rows = table
-    found = [run_tables.TableRow(name or "all", "", cells) for name, *cells in rows]
-    return run_tables.table([(name, "") for name in head[1:]], found, numbers=True)
 
 
 def _plots(run: View) -> Iterator[Section]:
@@ -70,25 +71,39 @@ def _plots(run: View) -> Iterator[Section]:
         )
 
 
-def _tables(run: View) -> Iterator[Section]:
+def _vdisks(run: View, vdisks: VdiskHistory) -> Iterator[Section]:
+    if run.length and (plots := list(vdisks.plots(run.start, run.length))):
+        yield Section("Nutanix vdisks", plots)
+
+
+def _whole(run: View) -> Iterator[Section]:
     results = run_tables.results([run])
     if results and all(worker.end is not None for worker in run.timelines):
-        yield Section("Results of the whole run, as the tool reports them", html=results)
-    _, shared, machine = run_tables.settings([run])
+        yield Section("Results of the whole run", html=results)
+
+
+def _parameters(run: View) -> Iterator[Section]:
+    _, shared, _ = run_tables.settings([run])
     if shared:
         yield Section("Parameters", html=run_tables.table((), shared))
+
+
+def _environment(run: View) -> Iterator[Section]:
+    _, _, machine = run_tables.settings([run])
     disks = {
         f"{worker.runfile.server} {disk}".strip(): role
         for worker in run.timelines
         for disk, role in worker.runfile.roles.items()
     }
-    rows = [run_tables.TableRow(f"Disk {disk}", "", [role]) for disk, role in disks.items()]
+    rows = [TableRow([f"Disk {disk}", role]) for disk, role in disks.items()]
     yield Section("Environment", html=run_tables.table((), [*run_tables.environment([run]), *rows, *machine]))
 
 
 def machine(url: str, timelines: Sequence[Timeline]) -> str:
     """The sections about disks and vdisks during the run, from a Prometheus."""
-    return "".join(map(rendered, sections(url, views(timelines, None, {}), _PATIENCE)))
+    runs = [view(timelines[0].run, timelines)] if timelines else []
+    disks = partial(sections, url, runs, _PATIENCE)
+    return "".join(map(rendered, attempted_section("Disks and vdisks", disks)))
 
 
 def alerts(url: str, name: str) -> str:

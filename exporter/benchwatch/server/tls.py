@@ -1,15 +1,12 @@
 """TLS of the server, with certificates that can change while it runs.
 
-As in Prometheus' own programs, each connection checks the files and reads them again if they have changed, so a renewed
-certificate needs no restart. Each connection has one context from its start: if a context is replaced within the
-handshake, OpenSSL takes over its certificate, but neither its versions nor whether clients need a certificate.
+The files are read again if they have changed, so a renewed certificate needs no restart.
 """
 
 import logging
 import ssl
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from ..values.errors import ConfigError
 from .webconfig import OPEN, Renewable, Tls
@@ -25,7 +22,7 @@ _VERIFY = {
 
 
 def server_contexts(tls: Tls, config: Renewable = OPEN) -> Callable[[], ssl.SSLContext]:
-    """A function that returns the context for the next connection; `config` may bring other settings later.
+    """A function that returns the present context, a new one after each change; `config` may bring other settings.
 
     Raises ConfigError if certificate, key or CA cannot be used. Later, the previous one then stays in use.
     """
@@ -47,23 +44,11 @@ def server_contexts(tls: Tls, config: Renewable = OPEN) -> Callable[[], ssl.SSLC
     return renewed
 
 
-def may_pass(certificate: dict[str, Any] | None, tls: Tls) -> bool:
-    """Whether a client with that (verified) certificate has access."""
-    if not tls.client_allowed_sans:
-        return True
-    names: Iterable[tuple[str, str]] = (certificate or {}).get("subjectAltName", ())
-    return any(name in tls.client_allowed_sans for _, name in names)
-
-
 def _context(tls: Tls) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = _VERSIONS[tls.min_version]
     context.maximum_version = _VERSIONS[tls.max_version]
     context.verify_mode = _VERIFY[tls.client_auth_type]
-    if tls.cipher_suites:
-        context.set_ciphers(":".join(tls.cipher_suites))
-    if not tls.prefer_server_cipher_suites:
-        context.options &= ~ssl.OP_CIPHER_SERVER_PREFERENCE
     for path in _files(tls):
         _check_readable(path)
     try:

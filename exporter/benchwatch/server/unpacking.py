@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 
 from aiohttp import StreamReader, web
 
-from ..runs.room import Refused
+from .refused import Refused
 
 _log = logging.getLogger("benchwatch.server")
 

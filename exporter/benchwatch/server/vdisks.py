@@ -1,11 +1,13 @@
 """The vdisks of the CVMs as the page of a run shows them: now, and since the page was opened."""
 
+import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from ..metrics.samples import Family, SampleColumn, Source
+from ..metrics.samples import Family, Sample, SampleColumn, Source
+from ..model.cvm import Vdisk
 from ..nutanix import families
 from ..nutanix.cvm_snapshot import Status
 from ..nutanix.poller import Poller
@@ -16,7 +18,6 @@ from ..plots.run_view import Trace
 from ..plots.section import Plot
 from ..plots.time_lines import Line
 from ..plots.timeplot import time_plot
-from .views import VdiskView
 
 _MOST = 6
 """Maximum of vdisks that are shown."""
@@ -31,46 +32,72 @@ class Vdisks:
         self._pollers = pollers
         self._failed = failed
         """Called for a CVM that cannot be shown (see Exposition.failed)."""
-        self._seen: dict[str, tuple[Status, list[VdiskView]]] = {}
+        self._seen: dict[str, tuple[Status, list[Vdisk]]] = {}
 
-    def of(self, vms: Collection[str]) -> list[VdiskView]:
+    def of(self, machines: Collection[str]) -> list[Vdisk]:
         """The busiest vdisks of these virtual machines; if there are no such machines, of all."""
-        every = [view for poller in self._pollers for view in self._views(poller)]
-        chosen = [view for view in every if view.vm in vms] or every
-        busy: dict[tuple[str, str], float] = {}
-        for view in chosen:
-            busy[view.cvm, view.vdisk] = busy.get((view.cvm, view.vdisk), 0.0) + view.rate
-        shown = sorted(busy, key=busy.__getitem__, reverse=True)[:_MOST]
-        return sorted((one for one in chosen if (one.cvm, one.vdisk) in shown), key=lambda one: (one.cvm, one.vdisk))
+        every = [vdisk for poller in self._pollers for vdisk in self._safely(poller)]
+        chosen = [vdisk for vdisk in every if vdisk.vm in machines] or every
+        busiest = sorted(chosen, key=lambda one: math.fsum(one.rates.values()), reverse=True)
+        return sorted(busiest[:_MOST], key=lambda one: (one.cvm, one.vdisk))
 
-    def _views(self, poller: Poller) -> list[VdiskView]:
+    def all(self, poller: Poller) -> list[Vdisk]:
+        """The vdisks of one CVM as of its last successful poll."""
+        status = poller.status
+        known = self._seen.get(poller.name)
+        if known is None or known[0] is not status:
+            known = self._seen[poller.name] = status, _read(poller, status)
+        return known[1]
+
+    def _safely(self, poller: Poller) -> list[Vdisk]:
         try:
-            status = poller.status
-            known = self._seen.get(poller.name)
-            if known is None or known[0] is not status:
-                known = self._seen[poller.name] = status, list(_read(poller, status))
+            return self.all(poller)
         except Exception as error:  # a bug in one CVM must not affect the others
             self._failed(poller, "view", error)
             return []
-        return known[1]
 
 
-def _read(poller: Poller, status: Status) -> Iterator[VdiskView]:
-    found: dict[Family, dict[tuple[str, ...], float]] = {families.FRONTEND_OPS: {}, families.FRONTEND_LATENCY: {}}
-    names = {}
-    for sample in poller.samples() if status.snapshot else ():
-        if isinstance(sample, SampleColumn):
-            if sample.family in found:
-                found[sample.family].update(zip(sample.labels, sample.numbers, strict=True))
-        elif sample.family in found and isinstance(sample.value, int | float):
-            found[sample.family][sample.labels] = sample.value
-        elif sample.family is families.VDISK_INFO:
+_FAMILIES = (
+    families.FRONTEND_OPS,
+    families.FRONTEND_LATENCY,
+    families.RANDOM,
+    families.WRITE_DESTINATION_RATIO,
+)
+
+
+def _read(poller: Poller, status: Status) -> list[Vdisk]:
+    """The vdisks in a snapshot; those of which the page has no row are left out."""
+    if not status.snapshot:
+        return []
+    numbers: dict[Family, dict[str, dict[str, float]]] = {family: {} for family in _FAMILIES}
+    names: dict[str, Mapping[str, str]] = {}
+    for sample in poller.samples():
+        if sample.family is families.VDISK_INFO and isinstance(sample, Sample):
             names[sample.labels[0]] = dict(zip(sample.family.labels, sample.labels, strict=True))
-    for (vdisk, op), rate in found[families.FRONTEND_OPS].items():
-        name, latency = names.get(vdisk, {}), found[families.FRONTEND_LATENCY].get((vdisk, op))
-        if status.snapshot:
-            time = status.snapshot.time
-            yield VdiskView(poller.name, vdisk, name.get("vm", ""), name.get("role", ""), op, time, rate, latency)
+        elif sample.family not in numbers:
+            continue
+        elif isinstance(sample, SampleColumn):
+            for (vdisk, key), number in zip(sample.labels, sample.numbers, strict=True):
+                numbers[sample.family].setdefault(vdisk, {})[key] = number
+        elif isinstance(sample.value, int | float):
+            vdisk, key = sample.labels
+            numbers[sample.family].setdefault(vdisk, {})[key] = sample.value
+    rates, latencies, random, destinations = numbers.values()
+    return [
+        Vdisk(
+            poller.name,
+            vdisk,
+            name.get("vm", ""),
+            name.get("disk", ""),
+            name.get("role", ""),
+            status.snapshot.time,
+            rates.get(vdisk, {}),
+            latencies.get(vdisk, {}),
+            random.get(vdisk, {}),
+            destinations.get(vdisk, {}).get("oplog"),
+        )
+        for vdisk, name in names.items()
+    ]
 
 
 class VdiskHistory:
@@ -79,16 +106,17 @@ class VdiskHistory:
     def __init__(self) -> None:
         self._seen: dict[tuple[str, ...], list[tuple[float, float, float | None]]] = {}
 
-    def note(self, views: Sequence[VdiskView]) -> None:
+    def note(self, vdisks: Sequence[Vdisk]) -> None:
         """Record the figures, if they are new; a vdisk and operation appears with its first rate above 0."""
-        for view in views:
-            key = (view.cvm, view.vdisk, view.role, view.op)
-            if key not in self._seen and not view.rate:
-                continue
-            known = self._seen.setdefault(key, [])
-            if not known or known[-1][0] < view.time:
-                known.append((view.time, view.rate, view.latency))
-                del known[:-_KEPT]
+        for vdisk in vdisks:
+            for op, rate in vdisk.rates.items():
+                key = (vdisk.cvm, vdisk.vdisk, vdisk.role, op)
+                if vdisk.time is None or (key not in self._seen and not rate):
+                    continue
+                known = self._seen.setdefault(key, [])
+                if not known or known[-1][0] < vdisk.time:
+                    known.append((vdisk.time, rate, vdisk.latencies.get(op)))
+                    del known[:-_KEPT]
 
     def plots(self, start: float, length: float) -> Iterator[Plot]:
         """Over the time of a run that began at `start`, Unix seconds."""

@@ -8,7 +8,7 @@ parameters: {shared_buffers: 16GB}  in addition to what the tool prints
 latency_objective: 1ms
 host: db1                           the machine whose disks and processors the run uses: node_exporter's label `host`
 client: bench1                      the machine of the benchmark itself, if it differs from that of the server
-vm: pg1                             the name of the host in the mapping of virtual machines, if it differs from `host`
+vm: pg1                             VM name in the vdisk mapping, if it differs from `host`
 disks: {sdb: log, sdc: data}        roles of the host's disks by device name
 found: {host: db1, disks: {sdb: log}}   the same as found by `benchwatch run`; the keys above override it
 command: pgbench -P 1 ...           or a list of arguments

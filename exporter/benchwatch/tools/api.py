@@ -17,6 +17,7 @@ from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group, Latencies
 from ..metrics.limits import DEFAULT, Limits
 from ..metrics.samples import Family, Sample
+from ..model.run import Report as Report
 from ..values.durations import Duration
 from .launcher import Launcher
 from .roles import Roles
@@ -62,14 +63,6 @@ class Written(NamedTuple):
     """Whether `begun` comes from the record, not from the creation of the file."""
     undated: bool = False
     """Whether anything follows the last record that says how long the benchmark has been running."""
-
-
-class Report(NamedTuple):
-    """One report of a tool: its time (Unix seconds), operations per second, mean latency in seconds (None: unknown)."""
-
-    time: float
-    throughput: float
-    latency: float | None
 
 
 class Figures(NamedTuple):

@@ -27,6 +27,8 @@ class ExtraLog(NamedTuple):
     """Its place according to the command; empty if the command does not ask for it."""
     size: float
     """Its expected size, bytes."""
+    named: bool = False
+    """Whether the command names the place; otherwise, it is the tool's default."""
 
 
 class LogRoom(NamedTuple):

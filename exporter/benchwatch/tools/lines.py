@@ -6,7 +6,6 @@ marks, with which some programs on Windows begin a text.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
 from typing import Any, NamedTuple
 
 from .api import Misread
@@ -94,8 +93,6 @@ class LineParser:
 
     _DATED: tuple[type, ...] = ()
     """Records of lines that say how long the benchmark has been running (see Parser.undated)."""
-    _WHOLE: tuple[type, ...] = ()
-    """Records of lines that are complete without a newline."""
     _TORN: tuple[type, ...] = ()
     """Records of lines whose last digits may be missing if the stream ends without a newline: `truncated_line`."""
 
@@ -128,16 +125,12 @@ class LineParser:
 
     def settle(self) -> list[Any]:
         """See Parser."""
-        if not self._WHOLE or not (rest := self._lines.rest.rstrip()):
+        rest = self._lines.rest.rstrip()
+        if not rest or not self._is_whole(rest):
             return []
-        trial = deepcopy(self)
-        trial._line(rest)
-        found = trial._taken()
-        if not found or not self._is_whole(rest, found):
-            return []
-        trial._lines.close()
-        vars(self).update(vars(trial))
-        return found
+        self._lines.close()
+        self._line(rest)
+        return self._taken()
 
     def close(self) -> list[Any]:
         """See Parser."""
@@ -157,9 +150,9 @@ class LineParser:
             self._number += 1
             self._line(line)
 
-    def _is_whole(self, line: bytes, found: Sequence[Any]) -> bool:
-        """Whether a line with these records lacks nothing but its newline."""
-        return isinstance(found[-1], self._WHOLE)
+    def _is_whole(self, line: bytes) -> bool:
+        """Whether the form of the last line shows that it lacks nothing but its newline."""
+        return False
 
     def _line(self, line: bytes) -> None:
         if text := line.decode("utf-8", "replace").strip("\r").rstrip():
@@ -168,10 +161,14 @@ class LineParser:
             else:
                 self._take(found)
 
+    def _is_dated(self, record: Any) -> bool:
+        """Whether it says how long the benchmark has been running."""
+        return isinstance(record, self._DATED)
+
     def _take(self, found: Sequence[Any]) -> None:
         """Note the records of a line or document."""
         self.records += 1
-        self._undated = not any(isinstance(record, self._DATED) for record in found)
+        self._undated = not any(map(self._is_dated, found))
         self._out += found
 
     def _taken(self) -> list[Any]:

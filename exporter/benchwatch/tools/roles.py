@@ -5,12 +5,11 @@ A tool whose unit depends on its test (transactions of a database, bytes of a di
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..metrics.samples import Family
-from ..values import numbers
 
 Numbers = Mapping[str, Mapping[tuple[str, ...], float]]
 """A worker's numbers, by family and by the values of its labels."""
@@ -22,7 +21,7 @@ class Unit(NamedTuple):
     name: str
     """For people: TPS, IOPS."""
     in_bytes: bool = False
-    """Whether it is bytes per second, which views show with a prefix (MB/s)."""
+    """Whether it is bytes per second, which views show as `name` says: B/s as MiB/s, bit/s as Gbit/s."""
 
 
 class Lost(NamedTuple):
@@ -48,12 +47,6 @@ class Lost(NamedTuple):
         whole = {group: sum(values.get(one.name, {}).get(group, 0.0) for one in self.of) for group in found}
         parts = (value * whole[group] if result and self.of else value for group, value in found.items())
         return math.fsum(parts), math.fsum(whole.values())
-
-    def text(self, word: str, told: tuple[float, float], seconds: float | None) -> str:
-        """For people: 3 failed (0.012 %), 12 retransmits (1.2/s)."""
-        counted, whole = told
-        beside = numbers.part(counted / whole) if whole else f"{numbers.rate(counted / seconds)}/s" if seconds else ""
-        return f"{numbers.count(counted)} {word}{f' ({beside})' if beside else ''}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +99,8 @@ class Roles:
     result_bandwidth: Family | None = None
     result_operations: Family | None = None
     """Total number of operations."""
+    result_duration: Family | None = None
+    """How long the tool measured, by its own clock, seconds; rates of lost operations are by this time."""
     fixed_rate: tuple[Family, ...] = ()
     """Families that exist only if the user fixed the rate, so that it is not a result."""
     objective: float | None = None
@@ -132,6 +127,8 @@ class Roles:
     """Number of threads, each of which uses at most one CPU."""
     latency_step: float = 0.0
     """Resolution of mean latencies and of a log's latencies, seconds; 0 if exact."""
+    further: Callable[[Sequence[Numbers], Mapping[str, str]], Iterator[str]] | None = None
+    """Lines for people on what else the final reports of a run's workers have; given their numbers and parameters."""
     sources: Mapping[Family, str] = field(default_factory=dict)
     """The source of a family, one sentence for captions."""
 
@@ -141,6 +138,11 @@ class Roles:
         single = (value for value in vars(self).values() if isinstance(value, Family))
         lost = (family for one in self.lost.values() for family in (one.counter, *one.of, one.result) if family)
         return frozenset((*single, *self.fixed_rate, *lost))
+
+    def measured(self, values: Numbers) -> float | None:
+        """How long the tool measured by its own clock, seconds; None without its final report."""
+        found = values.get(self.result_duration.name) if self.result_duration else None
+        return max(found.values()) if found else None
 
     @property
     def operation(self) -> str:

@@ -8,6 +8,7 @@ import argparse
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from glob import escape
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -108,12 +109,22 @@ def count(text: str) -> int:
     return int(text)
 
 
+def run_path(text: str) -> Path:
+    """The path of a run; a mere name that is not here is one in `runs`, where `run` puts them."""
+    path = Path(text)
+    if path.name != text or not Path("runs").is_dir():
+        return path
+    numbered = text.rpartition("#")[0] or text
+    here = path.exists() or Path(numbered).exists() or any(Path().glob(f"{escape(text)}-*"))
+    return path if here else Path("runs", text)
+
+
 def add_runs(parser: argparse._ActionsContainer, metavar: str, what: str = "") -> None:
     """Add the argument for the runs that a command reads; `what` ends the list of what a path may be."""
     parser.add_argument(
         "paths",
         nargs="+",
-        type=Path,
+        type=run_path,
         metavar=metavar,
         help=f"a file, the folder of a run, {what or 'or a folder of runs'}; PATH#3 is the third run in a file",
     )

@@ -13,11 +13,14 @@ WRONG_USE = 2
 """Exit code: wrong use or configuration."""
 NOT_MET = 3
 """Exit code: the command succeeded, but a requirement is not met."""
+NOT_RECORDED = 4
+"""Exit code: the benchmark succeeded, but not all of it could be brought into its run."""
 EXIT_CODES = {
     0: "done",
     1: "failed: nothing recognised, no answer from a server, runs not comparable, or output not written",
     2: "wrong use: an option, path or configuration cannot be used; nothing was started or written",
     3: "a requirement is not met, or a comparison is worse (--require, --fail-on)",
+    4: "the benchmark succeeded, but not all that it wrote could be brought into the run's folder",
     130: "ended by Ctrl-C; 128 plus the number of any other signal that ended the command",
 }
 """The meaning of exit codes; `benchwatch run` ends with the exit code of the benchmark."""

@@ -7,10 +7,12 @@ prefix (12.3k). Axes and captions drop trailing zeros (`trimmed`).
 import math
 import re
 import time
+from collections.abc import Callable
 
 NOT_MEASURED = "–"
 _PREFIXES = (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12))
 _SIZES = ((2.0**30, "GiB/s"), (2.0**20, "MiB/s"), (2.0**10, "KiB/s"), (1.0, "B/s"))
+_BITS = ((" bit/s", 1.0), (" kbit/s", 1e3), (" Mbit/s", 1e6), (" Gbit/s", 1e9), (" Tbit/s", 1e12))
 _TIMES = ((" ns", 1e-9), (" µs", 1e-6), (" ms", 1e-3), (" s", 1.0))
 _ZEROS = re.compile(r"\.0+(?=\D|$)|(?<=\.)(\d*?)0+(?=\D|$)")
 
@@ -62,6 +64,18 @@ def bandwidth(value: float | None) -> str:
         return NOT_MEASURED
     factor, unit = size(value)
     return f"{_digits(value / factor)} {unit}" if factor > 1 else f"{value:.0f} {unit}"
+
+
+def bits(value: float | None) -> str:
+    """Bytes a second in the bits of networks: 200 Mbit/s, 9.41 Gbit/s."""
+    if value is None or not _measured(value):
+        return NOT_MEASURED
+    return _scaled(8 * value, _BITS)
+
+
+def throughput(unit: str) -> Callable[[float | None], str]:
+    """The function that writes a throughput counted in that unit; one in bytes a second with its unit."""
+    return {"B/s": bandwidth, "bit/s": bits}.get(unit, rate)
 
 
 def size(value: float) -> tuple[float, str]:
@@ -150,9 +164,9 @@ def warming_up(warmup: float, start: float | None, now: float) -> str:
     return f"warm-up, {duration(left)} left" if warmup and left > 0 else ""
 
 
-def with_warmup(warmup: float) -> str:
-    """A remark that the figures of an ended run include the warm-up; empty without a warm-up."""
-    return f"whole run, including the warm-up of {duration(warmup)}" if warmup else ""
+def without_warmup(warmup: float, where: str) -> str:
+    """Where the result of an ended run is that leaves out its warm-up; empty without a warm-up."""
+    return f"{where} leaves out the warm-up of {duration(warmup)}" if warmup else ""
 
 
 def clock_time(unix_seconds: float) -> str:

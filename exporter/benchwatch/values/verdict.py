@@ -36,7 +36,9 @@ class Evidence(NamedTuple):
     believed: tuple[str, str] | None
     """Host and layer of the verdict; None: no layer stands out, or none can be judged."""
     slowness: Mapping[LayerSignal, float]
-    """The highest multiple of its usual."""
+    """The highest multiple of its usual, or of the least that can matter if that is more: decides, and is not told."""
+    times: Mapping[LayerSignal, float]
+    """The true multiples, where they are known."""
     latency: Mapping[tuple[str, str, str], float]
     """The highest await by host, layer and device, seconds per I/O."""
 
@@ -47,27 +49,32 @@ class Evidence(NamedTuple):
             return "No layer stands out." if self.slowness else nothing
         host, layer = self.believed
         signals = sorted((-ratio, one) for one, ratio in self.slowness.items() if one.host == host)
-        devices = [(one, -ratio) for ratio, one in signals if one.layer in _DEVICES]
+        devices = [one for _, one in signals if one.layer in _DEVICES]
         if layer in _STORAGE and devices:
-            device, ratio = devices[0]
+            device = devices[0]
             await_ = self.latency.get((host, device.layer, device.which))
-            spent = "" if await_ is None else f" {numbers.trimmed(numbers.latency(await_))},"
-            said = f"{_words(device)}{spent} {_times(ratio)} its usual"
+            spent = "" if await_ is None else f" {numbers.trimmed(numbers.latency(await_))}"
+            said = f"{_words(device)}{spent}{self._times(device, ', {} its usual')}"
             if layer in _DEVICES:  # its vdisks have not been polled since, so their state is unknown
                 return f"{said}."
             vdisks = [(one, -ratio) for ratio, one in signals if (one.layer, one.role) == ("frontend", device.role)]
             for vdisk, ratio in vdisks[:1]:
-                said += f"; vdisk {vdisk.which} {f'{_times(ratio)} its' if ratio >= _STANDS_OUT else 'as'} usual"
+                said += f"; vdisk {vdisk.which}"
+                said += self._times(vdisk, " {} its usual") if ratio >= _STANDS_OUT else " as usual"
             return f"{said}: {'guest or network path' if layer == 'path' else spoken(layer)}."
-        own = [f": {one.which} {_times(-ratio)} its usual" for ratio, one in signals if one.layer == layer]
+        own = [f": {one.which}{self._times(one, ' {} its usual')}" for _, one in signals if one.layer == layer]
         return f"{spoken(layer)}{''.join(own[:1])}."
 
     def moved_most(self) -> list[str]:
         """The three layers furthest above their usual, as `log device sdb 53x`; one of each layer."""
-        layers: dict[str, tuple[float, LayerSignal]] = {}
-        for ratio, one in sorted((-ratio, one) for one, ratio in self.slowness.items() if ratio > _MOVED):
-            layers.setdefault(one.layer, (-ratio, one))
-        return [f"{_words(one)} {_times(ratio)}" for ratio, one in list(layers.values())[:_MOST_MOVED]]
+        layers: dict[str, LayerSignal] = {}
+        for _, one in sorted((-ratio, one) for one, ratio in self.slowness.items() if ratio > _MOVED):
+            layers.setdefault(one.layer, one)
+        return [f"{_words(one)}{self._times(one, ' {}')}" for one in list(layers.values())[:_MOST_MOVED]]
+
+    def _times(self, one: LayerSignal, words: str) -> str:
+        """The words with its true multiple; nothing if that is not known."""
+        return words.format(f"{self.times[one]:.0f}x") if one in self.times else ""
 
 
 def question(seconds: int, chosen: str = "") -> str:
@@ -86,10 +93,12 @@ def question(seconds: int, chosen: str = "") -> str:
     ranks = f"{over('min_over_time', 'run_layer:suspect:rank')} and on (run, host, layer) "
     ranks += over("last_over_time", "run:verdict:layer")
     slowness = over("max_over_time", "run_layer:slowness:ratio")
+    times = over("max_over_time", "run_layer:slowness:times")
     latency = over("max_over_time", "run_layer:latency:seconds", f'layer=~"{"|".join(_DEVICES)}"')
     evidence = (
         named("rank", ranks),
         named("slowness", f"max by (run, host, layer, which, role) ({slowness})"),
+        named("times", f"max by (run, host, layer, which, role) ({times})"),
         named("latency", f"max by (run, host, layer, which) ({latency})"),
     )
     return f"({' or '.join(evidence)}) and on (run) {slow} or {named('slow', slow)}"
@@ -98,17 +107,19 @@ def question(seconds: int, chosen: str = "") -> str:
 def answered(samples: Iterable[tuple[Mapping[str, str], float]]) -> dict[str, Evidence]:
     """The evidence by run, from the labels and values in Prometheus' answer to the question."""
     ranks: dict[str, tuple[float, str, str]] = {}
-    found: dict[str, tuple[dict[LayerSignal, float], dict[tuple[str, str, str], float]]] = {}
+    found: dict[str, tuple[dict[LayerSignal, float], dict[LayerSignal, float], dict[tuple[str, str, str], float]]] = {}
     for labels, value in samples:
         if not math.isfinite(value):
             continue
         run, host, layer, which, role = (labels.get(name, "") for name in ("run", "host", "layer", "which", "role"))
-        slowness, latency = found.setdefault(run, ({}, {}))
+        slowness, times, latency = found.setdefault(run, ({}, {}, {}))
         series = labels.get("series")
         if series == "rank":
             ranks[run] = min(ranks.get(run, (value, host, layer)), (value, host, layer))
         elif series == "slowness":
             slowness[LayerSignal(host, layer, which, role)] = value
+        elif series == "times":
+            times[LayerSignal(host, layer, which, role)] = value
         elif series == "latency":
             latency[host, layer, which] = value
     return {run: Evidence(ranks[run][1:] if run in ranks else None, *known) for run, known in found.items()}
@@ -121,7 +132,3 @@ def spoken(layer: str) -> str:
 
 def _words(one: LayerSignal) -> str:
     return f"{spoken(one.layer)} {one.which}"
-
-
-def _times(ratio: float) -> str:
-    return f"{ratio:.0f}x"

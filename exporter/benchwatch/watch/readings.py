@@ -5,9 +5,9 @@ import threading
 import time
 from collections.abc import Callable
 
-from .model import Page, Past
 from .screen import ScreenMoment
 from .sources import PrometheusReading, Reading, SourceUnreadable, WatchedExporter, WatchedPrometheus
+from .watched import Page, Past
 
 _PROMETHEUS_EVERY = 2.0
 """Shortest time between two readings of Prometheus, seconds."""

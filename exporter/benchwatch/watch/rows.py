@@ -5,14 +5,13 @@ latency is weighted by them. Percentiles of several workers cannot be combined, 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import groupby
-from operator import attrgetter
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from ..model.run import Loss, Measured, Run, Worker
 from ..values import numbers as figures
 from ..values.names import natural
-from .model import Measured, Page, ShownWorker
+from .watched import Page
 
 _TARGET_REACHED = 0.95
 """Share of a target from which on it counts as reached: rates of single windows are slightly off."""
@@ -91,20 +90,25 @@ def total(measured: Sequence[Measured]) -> Measured:
 
 def active_runs(page: Page, now: float) -> list[RunRows]:
     """Active runs with all their workers, stalled ones first, then the most recent; `now` in Unix seconds."""
-    groups = [group for group in _by_run(page.workers) if any(worker.active for worker in group)]
+    groups = [list(run.workers) for run in _by_name(page) if any(worker.active for worker in run.workers)]
     groups.sort(
         key=lambda group: max((worker.state == "stalled", worker.start or 0.0) for worker in group), reverse=True
     )
     return [_run(group, now) for group in groups]
 
 
-def ended_workers(page: Page) -> list[ShownWorker]:
+def ended_workers(page: Page) -> list[Worker]:
     """The workers of the other runs, most recently ended first."""
-    groups = [group for group in _by_run(page.workers) if not any(worker.active for worker in group)]
-    return sorted((worker for group in groups for worker in group), key=lambda worker: worker.end or 0.0, reverse=True)
+    ended = [run for run in _by_name(page) if not any(worker.active for worker in run.workers)]
+    workers = [worker for run in ended for worker in run.workers]
+    return sorted(workers, key=lambda worker: worker.end or 0.0, reverse=True)
 
 
-def labels_of(worker: ShownWorker, measured: Measured, alone: bool) -> tuple[str, str]:
+def _by_name(page: Page) -> list[Run]:
+    return sorted(page.runs, key=lambda run: run.name)
+
+
+def labels_of(worker: Worker, measured: Measured, alone: bool) -> tuple[str, str]:
     """Name and operation of a row without the parts that all rows share, but never empty."""
     jobs = {one.job for one in (*worker.now, *worker.result)}
     parts = [worker.name] if not alone or not measured.job else []
@@ -113,12 +117,7 @@ def labels_of(worker: ShownWorker, measured: Measured, alone: bool) -> tuple[str
     return " ".join(parts), measured.op
 
 
-def _by_run(workers: Iterable[ShownWorker]) -> list[list[ShownWorker]]:
-    run_of = attrgetter("run")
-    return [list(group) for _, group in groupby(sorted(workers, key=run_of), key=run_of)]
-
-
-def _run(workers: list[ShownWorker], now: float) -> RunRows:
+def _run(workers: list[Worker], now: float) -> RunRows:
     workers.sort(key=lambda worker: natural(worker.name))
     rows = [row for worker in workers for row in _rows(worker, now, alone=len(workers) == 1)]
     tools = sorted({worker.tool for worker in workers})
@@ -134,10 +133,10 @@ def _run(workers: list[ShownWorker], now: float) -> RunRows:
     )
 
 
-def _total(workers: Sequence[ShownWorker], rows: Sequence[ShownRow], alone: bool) -> ShownRow | None:
+def _total(workers: Sequence[Worker], rows: Sequence[ShownRow], alone: bool) -> ShownRow | None:
     """The total of the workers of one tool from their `rows`; None if there is nothing to add up."""
     measured = [one for worker in workers for one in worker.now if _counts(worker, one)]
-    if len(measured) < 2 or len({worker.roles.unit for worker in workers if worker.roles}) > 1:
+    if len(measured) < 2 or len({(worker.unit, worker.in_bytes) for worker in workers}) > 1:
         return None
     tool = workers[0].tool
     together = total(measured)
@@ -148,23 +147,21 @@ def _total(workers: Sequence[ShownWorker], rows: Sequence[ShownRow], alone: bool
         measured=together,
         objective=_shared(worker.objective for worker in workers),
         apart=late[-1].apart if late else "",
-        notes=(*_bandwidth(together), *_lost(workers)),
+        notes=(*_bandwidth(together, workers[0]), *_lost(workers)),
     )
 
 
-def _lost(workers: Sequence[ShownWorker]) -> Iterable[Note]:
-    roles = workers[0].roles
-    for word, lost in roles.lost.items() if roles else ():
+def _lost(workers: Sequence[Worker]) -> Iterable[Note]:
+    for word in dict.fromkeys(word for worker in workers for word in worker.lost):
         known = [worker.lost[word] for worker in workers if word in worker.lost]
-        counted = sum(count for count, _ in known)
-        if lost.bad and counted:
-            yield Note(lost.text(word, (counted, sum(whole for _, whole in known)), None), bad=True)
+        together = Loss(sum(one.count for one in known), sum(one.of for one in known))
+        if known[0].bad and together.count:
+            yield Note(together.text(word, None), bad=True)
 
 
-def _counts(worker: ShownWorker, one: Measured) -> bool:
+def _counts(worker: Worker, one: Measured) -> bool:
     """Whether it is part of a total."""
-    roles = worker.roles
-    return roles is None or not (roles.observer or one.op in roles.apart)
+    return not worker.observer and one.op not in worker.apart
 
 
 def _lag(row: ShownRow) -> float:
@@ -177,7 +174,7 @@ def _shared(values: Iterable[float | None]) -> float | None:
     return different.pop() if len(different) == 1 else None
 
 
-def _facts(workers: Sequence[ShownWorker], now: float) -> Iterable[str]:
+def _facts(workers: Sequence[Worker], now: float) -> Iterable[str]:
     """What a run is, and its progress."""
     starts = [worker.start for worker in workers if worker.start is not None]
     ends = [one.start + one.duration for one in workers if one.active and one.start is not None and one.duration]
@@ -195,12 +192,12 @@ def _facts(workers: Sequence[ShownWorker], now: float) -> Iterable[str]:
         yield f"objective {figures.latency(objective)}"
 
 
-def _version(worker: ShownWorker) -> str:
+def _version(worker: Worker) -> str:
     """The version without the tool's name and the packager's additions."""
     return worker.tool_version.removeprefix(f"{worker.tool}-").split(" ")[0]
 
 
-def _rows(worker: ShownWorker, now: float, alone: bool) -> Iterable[ShownRow]:
+def _rows(worker: Worker, now: float, alone: bool) -> Iterable[ShownRow]:
     """A row for each measured operation; one row for a worker without any."""
     age = None if worker.last_report is None else max(0.0, now - worker.last_report)
     late = age is not None and age > 2 * (worker.report_interval or 1.0) + 1
@@ -227,30 +224,30 @@ def _rows(worker: ShownWorker, now: float, alone: bool) -> Iterable[ShownRow]:
         yield row._replace(notes=tuple(_notes(row, worker, first=not number)))
 
 
-def _reason(worker: ShownWorker, measured: Measured, age: float | None) -> str:
+def _reason(worker: Worker, measured: Measured, age: float | None) -> str:
     silent = worker.state == "stalled" and measured.rate is None
     return f"no report for {figures.duration(age)}" if silent and age is not None else worker.reason
 
 
-def _notes(row: ShownRow, worker: ShownWorker, first: bool) -> Iterable[Note]:
+def _notes(row: ShownRow, worker: Worker, first: bool) -> Iterable[Note]:
     """Remarks; those about the worker as a whole are attached to its first row."""
-    measured, roles = row.measured, worker.roles
+    measured = row.measured
     if row.objective is not None and (measured.latency or 0.0) > row.objective:
         yield Note(f"mean above the objective of {figures.latency(row.objective)}", bad=True)
-    yield from _bandwidth(measured)
-    if measured.target_rate and roles:
-        aim = f"{figures.rate(measured.target_rate)} {roles.unit.name}"
+    yield from _bandwidth(measured, worker)
+    if measured.target_rate:
+        aim = f"{figures.rate(measured.target_rate)} {worker.unit}"
         yield _target(aim, measured.rate, measured.target_rate)
     if measured.target_bandwidth:
-        yield _target(figures.bandwidth(measured.target_bandwidth), measured.bandwidth, measured.target_bandwidth)
+        aim = _in_bytes(worker)(measured.target_bandwidth)
+        yield _target(aim, measured.bandwidth, measured.target_bandwidth)
     if "0.999" in measured.quantiles:
         yield Note(f"p99.9 {figures.latency(measured.quantiles['0.999'])}")
     if first:
-        seconds = worker.last_report - worker.start if worker.last_report and worker.start else None
-        for word, one in roles.lost.items() if roles else ():
-            if (counts := worker.lost.get(word)) and counts[0]:
-                yield Note(one.text(word, counts, seconds), bad=one.bad)
-        yield from map(Note, worker.remarks)
+        for word, one in worker.lost.items():
+            if one.count:
+                yield Note(one.text(word, worker.measured_seconds), bad=one.bad)
+        yield from map(Note, worker.notes)
         yield from (Note(warning.replace("_", " "), bad=True) for warning in worker.warnings)
 
 
@@ -260,6 +257,11 @@ def _target(aim: str, reached: float | None, target: float) -> Note:
     return Note(f"target {aim}: {reached / target:.0%}", bad=reached < _TARGET_REACHED * target)
 
 
-def _bandwidth(measured: Measured) -> Iterable[Note]:
+def _bandwidth(measured: Measured, worker: Worker) -> Iterable[Note]:
     if measured.bandwidth is not None:
-        yield Note(figures.bandwidth(measured.bandwidth))
+        yield Note(_in_bytes(worker)(measured.bandwidth))
+
+
+def _in_bytes(worker: Worker) -> Callable[[float | None], str]:
+    """The function that writes its bytes a second."""
+    return figures.throughput(worker.unit) if worker.in_bytes else figures.bandwidth

@@ -6,14 +6,16 @@ from textwrap import wrap
 
 from rich.text import Text
 
+from ..model.cvm import Vdisk
+from ..model.run import Measured, Worker
 from ..values import numbers as figures
 from ..values.printable import printable
 from .blocks import Align, Block, cut, fit, joined, line, rest, spread, text
 from .curves import curve_lines, draw_curves
-from .model import Alert, Measured, Page, Past, ShownVdisk, ShownWorker
 from .rows import active_runs, ended_workers, labels_of
 from .table import Columns, Look, brief, draw_runs, in_style, lines_wanted
 from .trends import Trends
+from .watched import Alert, Page, Past
 
 _RECENTLY = 600.0
 """Seconds for which an ended run keeps its place on the screen; after that it is shown if it fits."""
@@ -114,7 +116,7 @@ class Screen:
             wanted = 2 + (mapped + (mapped < len(page.vdisks)) if mapped else len(page.vdisks))
             blocks.append(Block(lambda lines: _vdisks(page, moment.now, width, lines), wanted, 3 + min(mapped, 2)))
         if ended:
-            rows = sum(max(1, len(worker.result)) for worker in ended) + bool(_warmups(ended))
+            rows = sum(len(_results(worker)) for worker in ended) + bool(_warmups(ended))
             least = 1 + min(recent, 2) if recent else 0
             blocks.append(Block(lambda lines: _ended(ended, moment.now, width, lines), 1 + rows, least))
         if len(blocks) > _CURVES and blocks[_CURVES].wanted == 0:
@@ -182,7 +184,7 @@ def _polled(now: float, last_success: float | None) -> str:
     return "not read yet" if last_success is None else f"read {figures.age(now - last_success)}"
 
 
-def _vdisk(vdisk: ShownVdisk, name: int) -> Text:
+def _vdisk(vdisk: Vdisk, name: int) -> Text:
     named = " ".join(part for part in (vdisk.vm, vdisk.disk, vdisk.role) if part) or f"{vdisk.cvm} {vdisk.vdisk}"
     cells = [
         figures.rate(vdisk.rates.get("read")),
@@ -204,9 +206,9 @@ _MEASURED = 4
 _STATE = 9
 
 
-def _ended(workers: Sequence[ShownWorker], now: float, width: int, lines: int) -> list[Text]:
+def _ended(workers: Sequence[Worker], now: float, width: int, lines: int) -> list[Text]:
     """Workers of ended runs with their results, one line per operation, most recently ended first."""
-    results = [(worker, result) for worker in workers for result in worker.result or (Measured(),)]
+    results = [(worker, result) for worker in workers for result in _results(worker)]
     warmups = _warmups(workers)
     shown = cut(results, lines - 1 - bool(warmups))
     names = [
@@ -221,17 +223,22 @@ def _ended(workers: Sequence[ShownWorker], now: float, width: int, lines: int) -
     drawn = [head, *(_result(name, length, *of, now) for name, of in zip(names, shown, strict=True))]
     drawn += rest(len(results) - len(shown))
     if warmups:
-        drawn.append(text(f"    whole runs, warm-ups included: {warmups}", "dim"))
+        drawn.append(text(f"    benchwatch show leaves out the warm-ups: {warmups}", "dim"))
     return drawn
 
 
-def _warmups(workers: Sequence[ShownWorker]) -> str:
+def _results(worker: Worker) -> Sequence[Measured]:
+    """What the tool reports of the whole run is no result if there is a warm-up to leave out."""
+    return (not worker.warmup and worker.result) or (Measured(),)
+
+
+def _warmups(workers: Sequence[Worker]) -> str:
     """The runs with results that have a warm-up, and how long it is."""
     found = {worker.run: worker.warmup for worker in workers if worker.warmup and worker.result}
     return ", ".join(f"{run} {figures.duration(warmup)}" for run, warmup in found.items())
 
 
-def _result(name: str, length: int, worker: ShownWorker, result: Measured, now: float) -> Text:
+def _result(name: str, length: int, worker: Worker, result: Measured, now: float) -> Text:
     took = None if worker.start is None or worker.end is None else worker.end - worker.start
     cells = (
         figures.rate(result.rate),
@@ -245,12 +252,13 @@ def _result(name: str, length: int, worker: ShownWorker, result: Measured, now: 
     figured: list[tuple[Text, int, Align]] = [
         (text(cell), size, "right") for cell, size in zip(cells, sizes, strict=True)
     ]
-    if worker.reason and not worker.result:
+    instead = "benchwatch show" if worker.warmup and worker.result else worker.reason
+    if instead and result.rate is None:
         room = sum(sizes[:_MEASURED]) + _MEASURED - 1
-        figured[:_MEASURED] = [(text(worker.reason), room, "left")]
+        figured[:_MEASURED] = [(text(instead), room, "left")]
     drawn = line(
         (text(f"  {name}"), length + 2, "left"),
         (in_style(worker.state, worker.state), _STATE, "left"),
         *figured,
     )
-    return drawn.append_text(text("".join(f"  {remark}" for remark in worker.remarks), "dim"))
+    return drawn.append_text(text("".join(f"  {remark}" for remark in worker.notes), "dim"))

@@ -1,4 +1,4 @@
-"""The sources of what is shown: the exporter's /metrics, and a Prometheus (/api/v1/alerts, /api/v1/query).
+"""The sources of what is shown: the exporter (/api/runs, /api/cvms), and a Prometheus (/api/v1/alerts, /api/v1/query).
 
 Proxies and netrc files are ignored. User and password come from the URL; REQUESTS_CA_BUNDLE names a file of trusted
 certificates.
@@ -6,37 +6,41 @@ certificates.
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from email.utils import parsedate_to_datetime
 from typing import NamedTuple, TypeVar
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import msgspec
 import requests
 import urllib3
 
+from ..model.cvm import Cvm
+from ..model.documents import CvmsDocument, RunDocument, RunsDocument
+from ..model.run import Report
 from ..values.addresses import server_url, without_user
 from ..values.errors import reason_of, root_cause
 from ..values.verdict import answered, question
 from ..values.version import VERSION
-from .metrics_page import ReadSample, SampleReader, live, read_page, slow
-from .model import Alert, Page, Past, PastReport
+from .watched import Alert, Page, Past
 
 SLOW_EVERY = 10.0
-"""Seconds between two readings of the CVMs and of what rarely changes (parameters, results)."""
+"""Seconds between two readings of the CVMs."""
 _TIMEOUT = 3.0
 """Seconds allowed for a whole answer."""
 _LARGEST = 64 * 1024 * 1024
 """Largest accepted answer, bytes."""
 _CLOCKS_DIFFER = 2.0
-"""Difference in seconds above which the exporter's clock counts: the Date of an answer has whole seconds."""
+"""Difference in seconds above which the exporter's clock counts: an answer may take that long."""
 _RUNS_ASKED = 50
-"""Largest number of runs whose past is requested at once."""
+"""Largest number of runs whose reports are requested at once."""
 _SEVERITIES = ("critical", "warning", "info")
 _FRESH = 5
 """Seconds after which what the rules recorded no longer counts."""
 _RUNNING = "Is `benchwatch serve` running there, and is the URL right?"
+
+
+_Decoded = TypeVar("_Decoded")
 
 
 class SourceUnreadable(Exception):
@@ -68,11 +72,11 @@ class _Web:
         self._session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or True
         self._session.headers["User-Agent"] = f"benchwatch/{VERSION}"
 
-    def get(self, path: str, *parameters: tuple[str, str]) -> tuple[bytes, str]:
-        """The body, and the Date header. Raises SourceUnreadable."""
+    def get(self, path: str, *parameters: tuple[str, str]) -> bytes:
+        """The body. Raises SourceUnreadable."""
         end = time.monotonic() + _TIMEOUT
         body = bytearray()
-        url = f"{self._url}{path}?{urlencode(parameters)}"
+        url = f"{self._url}{path}" + (f"?{urlencode(parameters)}" if parameters else "")
         try:
             with self._session.get(url, timeout=_TIMEOUT, stream=True) as response:
                 if response.status_code != 200:
@@ -83,7 +87,7 @@ class _Web:
                         raise SourceUnreadable(f"answers with more than {_LARGEST >> 20} MiB")
                     if time.monotonic() > end:
                         raise SourceUnreadable(f"does not answer within {_TIMEOUT:g} s")
-                return bytes(body), response.headers.get("Date", "")
+                return bytes(body)
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
             raise _why(error) from error
 
@@ -119,75 +123,41 @@ class WatchedExporter:
         self._web = _Web(url, "URL")
         self.name = self._web.name
         self._clock = clock
-        self._slow = slow()
-        self._live = SampleReader(live())
-        self._full = SampleReader(live() | self._slow)
-        self._kept: list[ReadSample] = []
-        self._seen: set[tuple[str, str, str]] = set()
+        self._cvms: tuple[Cvm, ...] = ()
         self._due = 0.0
         self._begun: set[str] = set()
 
     def read(self) -> Reading:
-        """The current page.
-
-        It is read in full every SLOW_EVERY seconds, and when a worker or its state is new; otherwise its live part is.
-        """
+        """The runs as they are now, and the CVMs as of at most SLOW_EVERY seconds ago."""
         now = time.monotonic()
-        if now < self._due:
-            samples, ahead = self._samples(self._live, "live")
-            page = read_page([*samples, *self._kept])
-            if _states(page) == self._seen:
-                return Reading(page, ahead)
-        samples, ahead = self._samples(self._full, "live", "runs", "nutanix")
-        self._kept = [sample for sample in samples if sample.name in self._slow]
-        page = read_page(samples)
-        self._seen, self._due = _states(page), now + SLOW_EVERY
-        return Reading(page, ahead, self._past(page))
+        document = self._document("/api/runs", RunsDocument)
+        ahead = self._clock() - document.time
+        if now >= self._due:
+            self._cvms = self._document("/api/cvms", CvmsDocument).cvms
+            self._due = now + SLOW_EVERY
+        page = Page(document.runs, self._cvms)
+        return Reading(page, ahead if abs(ahead) > _CLOCKS_DIFFER else 0.0, self._past(page))
 
     def _past(self, page: Page) -> Past:
-        """The past of the runs that are active for the first time."""
+        """The reports of the runs that are active for the first time."""
         active = {worker.run for worker in page.workers if worker.active}
         new, self._begun = sorted(active - self._begun)[:_RUNS_ASKED], active
-        if not new:
-            return {}
+        found: dict[tuple[str, str], Sequence[Report]] = {}
+        for name in new:
+            try:
+                path = f"/api/runs/{quote(name, safe='', errors='surrogateescape')}"
+                run = self._document(path, RunDocument).run
+            except SourceUnreadable:  # it has just gone: its chart begins now
+                continue
+            found |= {(one.run, one.name): one.reports for one in run.workers if not one.observer}
+        return found
+
+    def _document(self, path: str, kind: type[_Decoded]) -> _Decoded:
+        body = self._web.get(path)
         try:
-            body, _ = self._web.get("/reports", *(("run", run) for run in new))
-            found = msgspec.json.decode(body, type=_Reports).workers
-        except (SourceUnreadable, msgspec.DecodeError):  # an older exporter: charts begin now
-            return {}
-        observers = {(one.run, one.name) for one in page.workers if one.roles and one.roles.observer}
-        return {(one.run, one.worker): one.reports for one in found if (one.run, one.worker) not in observers}
-
-    def _samples(self, reader: SampleReader, *parts: str) -> tuple[list[ReadSample], float]:
-        body, date = self._web.get("/metrics", *(("collect[]", part) for part in parts))
-        try:
-            samples = reader.read(body.decode())
-        except (ValueError, KeyError) as error:
-            raise SourceUnreadable("answers with something other than metrics") from error
-        if not any(sample.name == "benchwatch_build_info" for sample in samples):
-            raise SourceUnreadable("is not a benchwatch exporter")
-        return samples, self._ahead(date)
-
-    def _ahead(self, date: str) -> float:
-        try:
-            ahead = self._clock() - parsedate_to_datetime(date).timestamp()
-        except ValueError:
-            return 0.0
-        return ahead if abs(ahead) > _CLOCKS_DIFFER else 0.0
-
-
-class _WorkerReports(msgspec.Struct):
-    run: str
-    worker: str
-    reports: list[PastReport]
-
-
-class _Reports(msgspec.Struct):
-    workers: list[_WorkerReports]
-
-
-def _states(page: Page) -> set[tuple[str, str, str]]:
-    return {(worker.run, worker.name, worker.state) for worker in page.workers}
+            return msgspec.json.decode(body, type=kind)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise SourceUnreadable("is not a benchwatch exporter") from error
 
 
 class _Answer(msgspec.Struct):
@@ -204,9 +174,6 @@ class _Alert(msgspec.Struct):
 class _Series(msgspec.Struct):
     metric: dict[str, str]
     value: tuple[float, str]
-
-
-_Decoded = TypeVar("_Decoded")
 
 
 class PrometheusReading(NamedTuple):
@@ -260,7 +227,7 @@ class WatchedPrometheus:
 
     def _data(self, endpoint: str, key: str, kind: type[_Decoded], *parameters: tuple[str, str]) -> _Decoded:
         """One key of the answer of an endpoint. Raises SourceUnreadable."""
-        body, _ = self._web.get(f"/api/v1/{endpoint}", *parameters)
+        body = self._web.get(f"/api/v1/{endpoint}", *parameters)
         try:
             return msgspec.json.decode(msgspec.json.decode(body, type=_Answer).data[key], type=kind)
         except (msgspec.DecodeError, KeyError) as error:

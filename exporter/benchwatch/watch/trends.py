@@ -8,8 +8,9 @@ second.
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from .model import Measured, Past, PastReport
+from ..model.run import Measured, Report
 from .rows import Key, RunRows, ShownRow, total
+from .watched import Past
 
 SECONDS = 5
 """Seconds of a column of a chart. Columns begin at whole multiples: they move to the left without changing."""
@@ -90,8 +91,8 @@ class Trends:
             for row in (*run.totals, *run.rows):
                 rates, latencies = self._known[row.key] = before.get(row.key) or (Trend(min), Trend(max))
                 reports = _reports(run, row, past) if row.key not in before else ()
-                for report in (*reports, PastReport(now, row.measured.rate, row.measured.latency)):
-                    rates.add(report.time, report.rate)
+                for report in (*reports, Report(now, row.measured.rate, row.measured.latency)):
+                    rates.add(report.time, report.throughput)
                     latencies.add(report.time, report.latency)
 
     def of(self, key: Key) -> tuple[Trend, Trend]:
@@ -99,7 +100,7 @@ class Trends:
         return self._known.get(key) or (Trend(min), Trend(max))
 
 
-def _reports(run: RunRows, row: ShownRow, past: Past) -> Sequence[PastReport]:
+def _reports(run: RunRows, row: ShownRow, past: Past) -> Sequence[Report]:
     """The past of a worker with one row, or of a total, second by second; nothing is known of single operations."""
     name, worker, tool = row.key[:3]
     if worker:
@@ -111,12 +112,12 @@ def _reports(run: RunRows, row: ShownRow, past: Past) -> Sequence[PastReport]:
     for reports in each:
         for second, report in _by_second(reports).items():
             if second <= last:
-                seconds.setdefault(second, []).append(Measured(rate=report.rate, latency=report.latency))
+                seconds.setdefault(second, []).append(Measured(rate=report.throughput, latency=report.latency))
     totals = ((second, total(members)) for second, members in sorted(seconds.items()))
-    return [PastReport(second, one.rate, one.latency) for second, one in totals]
+    return [Report(second, one.rate, one.latency) for second, one in totals]
 
 
-def _last_complete(each: Sequence[Sequence[PastReport]]) -> float:
+def _last_complete(each: Sequence[Sequence[Report]]) -> float:
     """The time up to which all workers that still report have reported: some last reports are a little older."""
     newest = max((reports[-1].time for reports in each), default=0.0)
     gaps = [reports[-1].time - reports[-2].time if len(reports) > 1 else 0.0 for reports in each]
@@ -124,9 +125,9 @@ def _last_complete(each: Sequence[Sequence[PastReport]]) -> float:
     return min(lasts, default=newest)
 
 
-def _by_second(reports: Sequence[PastReport]) -> dict[int, PastReport]:
+def _by_second(reports: Sequence[Report]) -> dict[int, Report]:
     """The report that covers each second; a report covers the time since the one before."""
-    found: dict[int, PastReport] = {}
+    found: dict[int, Report] = {}
     before = None
     for report in reports:
         last = int(report.time)

@@ -1,43 +1,35 @@
-"""`benchwatch watch --once --json`: what an exporter shows, as JSON, schema 1.
+"""`benchwatch watch --once --json`: what an exporter shows, as JSON, schema 2.
 
-Within a schema, keys may be added, but no key changes its meaning. Base units, Unix seconds; null: not known.
-
-    schema, time, exporter
-    workers[]   run, name, tool, tool_version, state, reason, last_report, report_interval, start, end, duration,
-                objective, lost (by the tool's word: how many, of how many), warnings, remarks, warmup; now[] and
-                result[]: job, op, rate, latency, quantiles (by quantile), bandwidth, target_rate, target_bandwidth,
-                time, quantiles_time
-    vdisks[]    cvm, vdisk, vm, disk, role, rates, latencies, random (by operation), oplog
-    cvms[]      name, up, last_success
-    alerts[]    name, severity, summary, since; null without --prometheus, or if it cannot be read
+`runs` and `cvms` are those of the exporter's `/api/runs` and `/api/cvms`; `alerts` is null without
+`--prometheus`, or if it cannot be read. Base units, Unix seconds; null: not measured, or not known.
+Within a schema, keys may be added, but no key changes its meaning.
 """
 
-import json
-from typing import Any
+import msgspec
 
-from .model import ShownWorker
+from ..model.cvm import Cvm
+from ..model.run import Run
 from .screen import ScreenMoment
+from .watched import Alert
 
-SCHEMA = 1
+SCHEMA = 2
+
+
+class WatchDocument(msgspec.Struct):
+    """The document."""
+
+    schema: int
+    time: float
+    exporter: str
+    runs: tuple[Run, ...]
+    cvms: tuple[Cvm, ...]
+    alerts: tuple[Alert, ...] | None
 
 
 def document(moment: ScreenMoment, exporter: str) -> str:
     """The JSON text."""
     page = moment.page
-    content = {
-        "schema": SCHEMA,
-        "time": moment.now,
-        "exporter": exporter,
-        "workers": [_worker(worker) for worker in page.workers] if page else [],
-        "vdisks": [vdisk._asdict() for vdisk in page.vdisks] if page else [],
-        "cvms": [cvm._asdict() for cvm in page.cvms] if page else [],
-        "alerts": None if moment.alerts is None else [alert._asdict() for alert in moment.alerts],
-    }
-    return json.dumps(content, indent=2) + "\n"
-
-
-def _worker(worker: ShownWorker) -> dict[str, Any]:
-    shown = worker._asdict()
-    del shown["roles"]
-    measured = {part: [one._asdict() for one in shown[part]] for part in ("now", "result")}
-    return {**shown, **measured}
+    runs, cvms = (page.runs, page.cvms) if page else ((), ())
+    alerts = None if moment.alerts is None else tuple(moment.alerts)
+    found = WatchDocument(SCHEMA, moment.now, exporter, runs, cvms, alerts)
+    return msgspec.json.format(msgspec.json.encode(found)).decode() + "\n"

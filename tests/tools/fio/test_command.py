@@ -62,7 +62,8 @@ def test_without_percentiles_there_are_no_bins() -> None:
     ("text", "remark"),
     [
         ("--name=j --output-format=json", "no live percentiles"),
-        ("--name=j --output-format=normal", "benchwatch shows nothing of it"),
+        ("--name=j --output-format=normal", "benchwatch shows only its results"),
+        ("--name=j --output-format=terse", "benchwatch shows nothing of it"),
         ("--minimal --name=j", "fio prints terse, as requested"),
         ("--client=host --name=j", "run fio on each host"),
     ],
@@ -72,8 +73,11 @@ def test_what_will_not_be_seen_is_said(text: str, remark: str) -> None:
     assert remark in sentence
 
 
-def test_an_old_fio_is_named() -> None:
-    assert "before 3.0" in read(["--name=j"], "fio-2.21").prepare(True).remarks[0]
+def test_an_old_fio_keeps_its_report_which_is_all_that_is_read_of_it() -> None:
+    prepared = read(["--name=j"], "fio-2.21").prepare(True)
+    assert prepared.added == ("--eta=never",)
+    (remark,) = prepared.remarks
+    assert "before 3.0, benchwatch reads only the normal report" in remark
 
 
 @pytest.mark.parametrize("text", ["--server", "--showcmd job.fio", "--parse-only", "--version", "--enghelp=libaio"])

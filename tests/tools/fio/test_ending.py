@@ -11,6 +11,7 @@ from .recordings import (
     data_of,
     doctored,
     documents_of,
+    misread,
     new_state,
     parse,
     read,
@@ -318,6 +319,28 @@ def test_the_same_fio_is_told_by_the_start_of_its_job_whatever_the_clock_does() 
     assert begins(text + doctored(text, timestamp_ms=1795168000_000)) == []
     assert begins(text + doctored(text, timestamp_ms=1795169000_000)) == []
     assert begins(text + doctored(text, timestamp_ms=1795169000_000, job_start=1795168990_000)) == [1]
+
+
+def test_a_run_that_first_lays_out_its_file_starts_when_its_jobs_do() -> None:
+    # fio counts `elapsed` from zero again (1, 2, 4, 5, 1, 2, 3) once its files are there.
+    state = state_of(data_of("json-si1-layout-3.33.out"))
+    assert (state.start, state.end) == (1795441161.418, 1795441163.645)
+    assert (state.outcome, state.report_interval) == ("finished", 1.0)
+
+
+def test_a_run_after_one_that_ended_while_it_laid_out_its_file_is_another() -> None:
+    layout, *_, last = texts_of(data_of("json-si1-layout-3.33.out"))
+    assert begins(layout + b"\nfio: terminating on signal 2\n" + last) == [1]
+    late = doctored(last, timestamp_ms=1795441158_411 + 60_000, elapsed=1)
+    assert begins(layout + late) == [1]
+
+
+@pytest.mark.parametrize("direction", ["finish", "ZNS Reset"])
+def test_a_run_of_a_direction_that_only_a_fork_has_is_finished(direction: str) -> None:
+    data = data_of("json-trim-null-3.33.out").replace(b'"trim" : {', b'"%s" : {' % direction.encode())
+    assert misread(data) == ["unknown_direction"]
+    state = state_of(data)
+    assert (state.outcome, state.end) == ("finished", documents_of("json-trim-null-3.33.out")[-1]["timestamp_ms"] / 1e3)
 
 
 def test_each_document_of_a_client_is_a_run() -> None:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from benchwatch.runs.prefix import Prefix, Unprefixed, find_prefix
 from benchwatch.tools.api import Misread
 from benchwatch.tools.fio import FIO
-from benchwatch.tools.fio.text import TextResults
 from benchwatch.tools.registry import TOOLS
 
 from .recordings import comparable, data_of, documents_of, parse, state_of, texts_of
@@ -74,9 +73,8 @@ def test_compact_documents_behind_a_prefix_are_read(prefix: str) -> None:
 def test_normal_output_behind_a_prefix_names_its_jobs_without_it(prefix: str) -> None:
     text = data_of("normal-si1-3.33.out")
     data = prefixed(text, PREFIXES[prefix])
-    results = 4 * [TextResults("rrw", 0)]
-    assert [record for record in parse(text) if isinstance(record, TextResults)] == results
-    assert [record for record in records_behind(data, found_in(data)) if isinstance(record, TextResults)] == results
+    assert len(parse(text)) == 4
+    assert records_behind(data, found_in(data)) == comparable(parse(text))
 
 
 def test_messages_around_documents_behind_a_prefix_are_read() -> None:

@@ -10,11 +10,7 @@ from benchwatch.tools.fio.text import DepthNote, Fatal, Interrupted, TextResults
 
 from .recordings import NAMES, data_of, misread, new_state, parse, state_of, texts_of, values
 
-NOT_MEASURABLE = [
-    name
-    for name in NAMES
-    if name.startswith(("normal-si1", "terse-v", "minimal", "client-normal", "eta-always-normal", "eta-newline-rate"))
-]
+NOT_MEASURABLE = [name for name in NAMES if name.startswith(("terse-v", "minimal"))]
 ERRORS = [name for name in NAMES if name.startswith(("err-", "jsonplus-percentile-opts-3.7"))]
 
 
@@ -81,15 +77,6 @@ def test_output_without_json_is_said_once_to_be_unmeasurable(name: str) -> None:
     assert "--output-format=json+ --status-interval=1" in NO_JSON
 
 
-def test_the_advice_comes_as_soon_as_normal_results_do() -> None:
-    data = data_of("normal-si1-3.42.out")
-    parser = FIO.parser("text")
-    first = data.index(b"read: IOPS")
-    advice, results = parser.feed(data[:first])
-    assert (advice.reason, results) == ("no_json_output", TextResults("rrw", 0))
-    assert {type(record) for record in (*parser.feed(data[first:]), *parser.close())} == {TextResults}
-
-
 def test_terse_output_alone_is_said_to_be_unmeasurable_without_waiting_for_its_end() -> None:
     line = data_of("terse-v3-si1-3.42.out").splitlines(keepends=True)[0]
     parser = FIO.parser("text")
@@ -146,10 +133,10 @@ def test_an_error_in_results_without_json_fails_the_run(text: str, reason: int) 
 
 
 def test_results_every_interval_do_not_end_a_run_that_goes_on() -> None:
-    line = b"w: (groupid=0, jobs=1): err= 0: pid=7: Fri Nov 20 09:58:24 2026\n"
+    lines = b"w: (groupid=0, jobs=1): err= 0: pid=7\n\nRun status group 0 (all jobs):\n"
     state = new_state()
     for arrived in (100.0, 130.0, 160.0):
-        for record in FIO.parser("text").feed(line):
+        for record in FIO.parser("text").feed(lines):
             if not isinstance(record, Misread):
                 state.apply(record, "stdout", arrived)
     state.tick(249.0)

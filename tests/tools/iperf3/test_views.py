@@ -1,6 +1,7 @@
 """A run with the outputs of a client and its server: each byte is counted once, whoever looks."""
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -8,16 +9,20 @@ import pytest
 
 from benchwatch.cli import main
 from benchwatch.metrics.buckets import Buckets
+from benchwatch.model.run import Loss
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
 from benchwatch.server.landing import landing_page
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.iperf3 import metrics
-from benchwatch.watch.metrics_page import SampleReader, live, read_page, slow
 from tests.support.places import NOW
+from tests.support.shown import shown_workers
 from tests.support.timelines import read_timelines
 
-from .recordings import client, data_of, server
+from .recordings import client, data_of, parts, server
+
+ENDED = 1_795_334_829
+"""When the recorded test over UDP with JSON streams ended, Unix seconds."""
 
 
 @pytest.fixture
@@ -50,13 +55,9 @@ def test_a_server_alone_is_compared_by_what_it_counts(runs: Path, capsys: pytest
 
 
 def test_watch_shows_both_and_sums_up_the_client(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["metrics", str(runs / "two")]) == 0
-    page = read_page(SampleReader(live() | slow()).read(capsys.readouterr().out))
-    assert {worker.name: worker.roles.observer for worker in page.workers if worker.roles} == {
-        "client": False,
-        "server": True,
-    }
-    rates = {worker.name: {part.op: part.rate for part in worker.result} for worker in page.workers}
+    workers = shown_workers(runs / "two")
+    assert {worker.name: worker.observer for worker in workers} == {"client": False, "server": True}
+    rates = {worker.name: {part.op: part.rate for part in worker.result} for worker in workers}
     assert rates["client"]["send"] == pytest.approx(100042092.22 / 8)
     assert rates["client"]["receive"] == pytest.approx(99993816.98 / 8)
 
@@ -95,10 +96,9 @@ def test_lost_datagrams_are_a_part_of_those_sent_and_segments_sent_again_a_rate(
 def test_lost_datagrams_are_told_by_watch_and_the_landing_page(
     datagrams: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["metrics", str(datagrams / "one")]) == 0
-    (worker,) = read_page(SampleReader(live() | slow()).read(capsys.readouterr().out)).workers
-    assert worker.roles and worker.lost["lost packets"] == (2, 1146)
-    assert worker.roles.lost["lost packets"].text("lost packets", (2, 1146), None) == "2 lost packets (0.175 %)"
+    (worker,) = shown_workers(datagrams / "one")
+    assert worker.lost["lost packets"] == Loss(2, 1146, True)
+    assert worker.lost["lost packets"].text("lost packets", None) == "2 lost packets (0.175 %)"
     watched = Runs([datagrams], RunsSettings(), Buckets())
     while watched.poll(NOW):
         pass
@@ -118,9 +118,11 @@ def test_a_worker_that_does_not_say_its_version_adds_none(tmp_path: Path, capsys
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.out").write_bytes(data_of(client("stream-udp-3.18")))
-        (tmp_path / name / "b.out").write_bytes(data_of(client("text-udp-3.18")))
+        undated = tmp_path / name / "b.out"
+        undated.write_bytes(data_of(client("text-udp-3.18")))
+        os.utime(undated, (ENDED, ENDED))
     assert main(["compare", str(tmp_path / "one"), str(tmp_path / "two")]) == 0
-    assert "one: iperf3 3.18, 1 run" in capsys.readouterr().out
+    assert "base: one: iperf3 3.18, 1 run of 2 workers of 4 s" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["json-server-killed-3.12", "json-tcp-p2-3.22", "json-udp-bidir-3.12"])
@@ -136,3 +138,44 @@ def test_a_document_has_the_course_of_its_intervals(tmp_path: Path, name: str) -
         ends = (series.times - (timeline.start or 0.0)).tolist()
         found = {round(end, 2): rate for end, rate in zip(ends, series.values.tolist(), strict=True)}
         assert found == {round(end, 2): pytest.approx(rate) for end, rate in sums.items()}
+
+
+def test_every_view_shows_bits_a_second_as_iperf3_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The text of this recording ends in `200 Mbits/sec`."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "w.out").write_bytes(data_of(client("stream-tcp-3.18")))
+    one, two = str(tmp_path / "one"), str(tmp_path / "two")
+    for command in (
+        ["show", one],
+        ["list", str(tmp_path)],
+        ["compare", one, two],
+        ["show", one, "--format", "markdown"],
+    ):
+        assert main(command) == 0
+        shown = capsys.readouterr().out
+        assert "200 Mbit/s" in shown and "iB/s" not in shown, command
+    assert main(["show", one, "--require", "throughput >= 0.19Gbit/s", "--require", "throughput > 23MiB/s"]) == 0
+    assert "met: throughput >= 0.19Gbit/s: 200 Mbit/s" in capsys.readouterr().out
+    assert main(["report", one, "--output", str(tmp_path / "one.html")]) == 0
+    page = (tmp_path / "one.html").read_text()
+    assert "200 Mbit/s" in page and "iB/s" not in page and "B/s<" not in page
+    watched = Runs([tmp_path / "one"], RunsSettings(), Buckets())
+    while watched.poll(NOW):
+        pass
+    page = landing_page(Exporter(watched, [], [], tmp_path / "one", lambda: NOW), now=NOW, url="http://h")
+    assert "200 Mbit/s" in page and "iB/s" not in page
+
+
+def test_retransmits_a_second_are_by_the_time_that_the_sender_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The test ended 3 ms after the sender measured, and began 0.4 s after its launcher."""
+    found = parts(data_of(client("stream-server-stopped4s-3.18")))
+    sent = found["end"]["sum_sent"]
+    (tmp_path / "w.out").write_bytes(data_of(client("stream-server-stopped4s-3.18")))
+    (tmp_path / "w.yaml").write_text(f"start: {found['start']['timestamp']['timesecs'] - 1.4}\n")
+    assert main(["show", str(tmp_path), "--json"]) == 0
+    (subject,) = json.loads(capsys.readouterr().out)["subjects"]
+    rates = [one["value"] for one in subject["results"][0]["figures"] if one["name"] == "retransmits_per_second"]
+    assert rates == [pytest.approx(sent["retransmits"] / sent["seconds"], rel=1e-9)]

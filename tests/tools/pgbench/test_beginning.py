@@ -7,8 +7,8 @@ import pytest
 
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.runs.birth import birth
+from benchwatch.runs.observer import Observer
 from benchwatch.runs.watcher import Runs
-from benchwatch.runs.worker import Worker
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.api import Written
 from benchwatch.tools.beginning import beginning
@@ -55,7 +55,7 @@ class Output:
         assert shown[1] is not None
         return round(shown[0] - self.born, 3), round(shown[1] - self.born, 3)
 
-    def _read(self, runs: Runs, now: float) -> Worker:
+    def _read(self, runs: Runs, now: float) -> Observer:
         while runs.poll(now):
             pass
         (worker,) = runs.workers

@@ -13,7 +13,7 @@ from benchwatch.tools.pgbench.messages import ClientAborted, Failure, Ignored, R
 from benchwatch.tools.pgbench.progress import Progress
 from benchwatch.tools.pgbench.text import Banner, Version
 
-from .recordings import ROOT, TEXTS, parse, read, streams, text_records
+from .recordings import ROOT, TEXTS, parse, read, state_of, streams, text_records
 
 ALL_TEXT = b"".join(path.read_bytes() for path in TEXTS if path.stat().st_size < 10_000)
 LINE = "progress: 1.0 s, 10.0 tps, lat 1.000 ms stddev 0.500\n"
@@ -242,6 +242,24 @@ def test_vacuum_of_tables_that_are_not_there_is_no_failure() -> None:
         ):
             records = text_records(f'{start}relation "pgbench_branches" does not exist\n{note}\n')
             assert [type(record) for record in records] == [VacuumStarted, Failure, Ignored]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "invalid option -- 'Q'",
+        "unrecognized option '--nonsense'",
+        "option requires an argument -- 'c'",
+        "option '--time' requires an argument",
+        "option '--select-only' doesn't allow an argument",
+        "option '--s=1' is ambiguous; possibilities: '--scale' '--select-only'",
+    ],
+)
+def test_a_wrong_option_fails_the_run_with_the_sentence_of_the_system_library(sentence: str) -> None:
+    text = (ROOT / "invalid-option-15.18.err").read_text().replace("invalid option -- 'Q'", sentence)
+    assert typed(text_records(text)) == typed([Failure(sentence, fatal=True)])
+    state = state_of(text)
+    assert (state.outcome, state.reason) == ("failed", sentence)
 
 
 def test_errors_of_other_programs_are_not_pgbenchs() -> None:

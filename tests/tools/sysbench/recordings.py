@@ -8,12 +8,14 @@ from typing import Any
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.samples import Sample
 from benchwatch.tools.api import Begin, Misread
+from benchwatch.tools.kit import KitState
 from benchwatch.tools.sysbench import SYSBENCH
-from benchwatch.tools.sysbench.state import SysbenchState
 
 ROOT = Path(__file__).parents[2] / "recordings" / "sysbench"
 STREAMS = {path.parent.name.removesuffix("-1.0.20"): path for path in sorted(ROOT.glob("*/*.out"))}
-NAMES = list(STREAMS)
+"""The standard output of each recording, by its name; without the version if that is 1.0.20."""
+OLD = [name for name in STREAMS if name.endswith(("-0.4.12", "-0.4.12.10", "-0.5"))]
+NAMES = [name for name in STREAMS if name not in OLD]
 ARRIVED = 1795350000.0
 """A time after all recordings."""
 LINE = (
@@ -48,13 +50,13 @@ def parse(data: bytes, cuts: Iterable[int] = ()) -> list[Any]:
     return [*records, *parser.close()]
 
 
-def new_state() -> SysbenchState:
+def new_state() -> KitState:
     state = SYSBENCH.state(Buckets())
-    assert isinstance(state, SysbenchState)
+    assert isinstance(state, KitState)
     return state
 
 
-def read(*streams: bytes, arrived: float = ARRIVED) -> list[SysbenchState]:
+def read(*streams: bytes, arrived: float = ARRIVED) -> list[KitState]:
     """The states of the runs in these streams, read one after the other."""
     states = [new_state()]
     for number, data in enumerate(streams):
@@ -66,7 +68,7 @@ def read(*streams: bytes, arrived: float = ARRIVED) -> list[SysbenchState]:
     return states
 
 
-def state_of(*streams: bytes, arrived: float = ARRIVED) -> SysbenchState:
+def state_of(*streams: bytes, arrived: float = ARRIVED) -> KitState:
     """The state of the one run in these streams."""
     (state,) = read(*streams, arrived=arrived)
     return state
@@ -77,7 +79,7 @@ def misread(data: bytes) -> list[str]:
     return [record.reason for record in parse(data) if isinstance(record, Misread)]
 
 
-def values(state: SysbenchState, current: bool = True) -> dict[tuple[str, ...], Any]:
+def values(state: KitState, current: bool = True) -> dict[tuple[str, ...], Any]:
     """What the state exports, by name (without `sysbench_`) and label values."""
     samples: Sequence[Sample] = list(state.samples(current))
     found = {(sample.family.name.removeprefix("sysbench_"), *sample.labels): sample.value for sample in samples}

@@ -1,10 +1,19 @@
 """What `benchwatch run` makes of a command of sysbench."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from benchwatch.tools.invocation import recordable
-from benchwatch.tools.sysbench.command import SysbenchCommand, read
+from benchwatch.tools.sysbench import SYSBENCH, SysbenchCommand
 from benchwatch.values.errors import UserError
+
+
+def read(words: Sequence[str], version: str) -> SysbenchCommand:
+    assert SYSBENCH.launcher is not None
+    found = SYSBENCH.launcher.read(words, version)
+    assert isinstance(found, SysbenchCommand)
+    return found
 
 
 def command(text: str) -> SysbenchCommand:
@@ -27,6 +36,20 @@ def test_reporting_flags_that_are_missing_are_added(text: str, added: str) -> No
     prepared = command(text).prepare(True, None)
     assert prepared.added == tuple(added.split())
     assert not prepared.remarks
+
+
+def test_what_versions_before_1_0_do_not_know_is_not_added() -> None:
+    prepared = read(["--test=oltp.lua", "run"], "sysbench 0.5\n").prepare(True, None)
+    assert (prepared.added, prepared.remarks) == (("--report-interval=1", "--percentile=99"), ())
+    prepared = read(["--test=oltp", "run"], "sysbench 0.4.12\n").prepare(True, None)
+    assert prepared.added == ()
+    assert prepared.remarks == ("sysbench 0.4 may lack --report-interval, so no reporting flags were added",)
+
+
+def test_the_test_and_the_length_of_a_command_before_1_0() -> None:
+    one = read(["--test=fileio", "--max-time=60", "run"], "sysbench 0.5\n")
+    assert (one.test, one.length) == ("fileio", 60)
+    assert read(["--test=fileio", "run"], "sysbench 0.5\n").length is None
 
 
 def test_without_percentiles_only_lines_are_asked_for() -> None:

@@ -5,9 +5,9 @@ import random
 import pytest
 
 from benchwatch.tools.api import Begin, Misread
+from benchwatch.tools.kit import ToolReport as SysbenchInterval
 from benchwatch.tools.lines import LIMIT
 from benchwatch.tools.sysbench import SYSBENCH
-from benchwatch.tools.sysbench.parser import SysbenchInterval
 
 from .recordings import LINE, NAMES, data_of, misread, parse, read, text_of, values
 

@@ -1,16 +1,20 @@
 """What is shown of a run, while it runs and once it has ended."""
 
+import json
+import os
 import re
 from itertools import permutations
+from pathlib import Path
 
 import pytest
 
+from benchwatch.cli import main
 from benchwatch.metrics.samples import Family
 from benchwatch.tools.api import Misread, Written
 from benchwatch.tools.roles import roles_of
 from benchwatch.tools.sysbench import SYSBENCH
 
-from .recordings import ARRIVED, LINE, data_of, new_state, parse, read, state_of, text_of, timing_of, values
+from .recordings import ARRIVED, LINE, ROOT, data_of, new_state, parse, read, state_of, text_of, timing_of, values
 
 SUMMARY = text_of("rw-t8")[text_of("rw-t8").index("SQL statistics:") :]
 
@@ -279,3 +283,26 @@ def test_a_report_without_its_time_leaves_the_start_where_the_last_line_has_it()
     state = state_of((LINE.format(1, 50) + LINE.format(6, 60) + summary).encode(), arrived=1010.0)
     assert (state.outcome, state.start, state.end) == ("finished", 1004.0, 1010.0)
     assert values(state)["transactions_total",] == 2807
+
+
+def test_a_report_shows_the_maximum_that_sysbench_prints_beside_its_100th_percentile(tmp_path: Path) -> None:
+    output = tmp_path / "report.html"
+    assert main(["report", str(ROOT / "ro-t8-p999x-1.0.20"), "--output", str(output)]) == 0
+    rows = re.findall(r">(latency (?:max|p100))<.*?<td[^>]*>([^<]*)<", output.read_text(), re.DOTALL)
+    assert dict(rows) == {"latency max": "70.71 ms", "latency p100": "70.55 ms"}
+
+
+def test_errors_a_second_are_by_the_time_that_sysbench_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A launched sysbench begins to measure after it has opened its connections, here 0.4 s later."""
+    (tmp_path / "w.out").write_bytes(data_of("wo-t8-interval2"))
+    written = ARRIVED - 1000
+    os.utime(tmp_path / "w.out", (written, written))
+    (tmp_path / "w.yaml").write_text(f"start: {written - 7.0349 - 0.4}\nend: {written}\n")
+    assert main(["show", str(tmp_path), "--json"]) == 0
+    (subject,) = json.loads(capsys.readouterr().out)["subjects"]
+    (result,) = subject["results"]
+    rates = [one["value"] for one in result["figures"] if one["name"] == "retried_per_second"]
+    assert rates == [pytest.approx(69 / 7.0349)], "9.81 per sec. in its report"
+    assert result["seconds"] == pytest.approx(7.4349)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from .notes import Notes
 from .quantities import BYTES, MAX_NAME, PLAIN, Dimension, PrintedUnit, QuantityUnreadable, number, read_label
-from .tables import Table, collapse
+from .tables import PageTable, collapse
 
 MAX_LABELLED = 64
 """Rows that are read of a table with labelled rows; each may become a series."""
@@ -18,7 +18,7 @@ Fields = Mapping[tuple[str, Dimension], str]
 """Fields by label: (words in lower case, dimension of the unit)."""
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column that is understood."""
 
     position: int
@@ -32,18 +32,18 @@ def printed(label: tuple[str, str]) -> str:
 
 
 def read_columns(
-    table: Table,
+    table: PageTable,
     section: str,
     fields: Fields,
     notes: Notes,
     texts: Mapping[str, str] = {},
     ignored: frozenset[str] = frozenset(),
-) -> tuple[list[Column], dict[str, int]]:
+) -> tuple[list[TableColumn], dict[str, int]]:
     """The columns of numbers, and the index of each column of texts by field.
 
     `texts` are the fields of columns of texts, by the words of their labels. Columns with `ignored` words are skipped.
     """
-    columns: list[Column] = []
+    columns: list[TableColumn] = []
     text_columns: dict[str, int] = {}
     taken: set[str] = set()
     understood: list[str] = []
@@ -66,14 +66,14 @@ def read_columns(
             if label.words in texts:
                 text_columns[field] = index
             else:
-                columns.append(Column(index, field, unit))
+                columns.append(TableColumn(index, field, unit))
     if understood:
         notes.found(section, *understood)
     return columns, text_columns
 
 
 def read_numbers(
-    table: Table, rows: Sequence[int], section: str, columns: Iterable[Column], notes: Notes
+    table: PageTable, rows: Sequence[int], section: str, columns: Iterable[TableColumn], notes: Notes
 ) -> dict[str, Sequence[float | None]]:
     """The numbers of these rows by field, None for no value. Each row has one cell per column.
 
@@ -141,7 +141,7 @@ class Cell(NamedTuple):
 
 
 def labelled_rows(
-    table: Table,
+    table: PageTable,
     section: str,
     labels: Iterable[str],
     fields: Fields,

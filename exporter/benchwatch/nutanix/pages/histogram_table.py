@@ -12,7 +12,7 @@ from typing import NamedTuple
 from .columns import Fields, excerpt, labelled_rows
 from .notes import Notes
 from .quantities import BYTES, MICROSECONDS, UNITS, Dimension, QuantityUnreadable, number
-from .tables import Table
+from .tables import PageTable
 
 _RANGE = re.compile(r"([\d.]+) ?([a-zµμ]*) ?(?:<=|≤) ?x ?< ?([\d.]+|inf(?:inity)?|∞) ?([a-zµμ]*)")
 _LABELS = ("latency range", "size range", "range")
@@ -26,7 +26,10 @@ _FIELDS: Fields = {
 
 
 class Histogram(NamedTuple):
-    """`cumulative` counts the IOs up to each upper edge (seconds or bytes; the last is infinite).
+    """`cumulative` counts the IOs up to each upper edge (seconds, or whole bytes; the last is infinite).
+
+    A size below 16 kB is at most 16,383 bytes, so that is the edge. A latency has any value: its edge is the end of its
+    range, which the IOs are below.
 
     `average` is the average of all IOs, `averages` has one per range. None: no IOs, or no such column.
     """
@@ -37,7 +40,7 @@ class Histogram(NamedTuple):
     averages: tuple[float | None, ...] = ()
 
 
-def read_histogram(table: Table, section: str, dimension: Dimension, notes: Notes) -> Histogram | None:
+def read_histogram(table: PageTable, section: str, dimension: Dimension, notes: Notes) -> Histogram | None:
     """None if there was no IO, or if a range is missing or unreadable, because all counts above it would be wrong."""
     total = average = None
     unit = MICROSECONDS if dimension == "seconds" else BYTES
@@ -64,6 +67,8 @@ def read_histogram(table: Table, section: str, dimension: Dimension, notes: Note
     if gaps:
         notes.refuse(section, f"ranges: none begins at {gaps[0]:g}")
         return None
+    if dimension == "bytes":
+        edges = tuple(edge if edge == math.inf else float(math.ceil(edge) - 1) for edge in edges)
     cumulative = tuple(accumulate(counts))
     if total is not None and total != cumulative[-1]:
         notes.refuse(section, f"row 'Total': {total:g} IOs, but {cumulative[-1]:g} in the ranges")

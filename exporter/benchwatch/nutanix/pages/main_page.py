@@ -24,7 +24,7 @@ from .columns import Fields, excerpt, printed, read_columns, read_numbers
 from .notes import Notes, Unrecognised
 from .overview import Overview, is_overview, read_overview
 from .quantities import MAX_NAME, NO_VALUE, UNITS, QuantityUnreadable, label_value, read_label
-from .tables import Table, read_tables
+from .tables import PageTable, read_tables
 
 HOSTED, FRONTEND, CLUSTER, OVERVIEW = "hosted_vdisks", "nfs", "cluster_state", "overview"
 
@@ -222,7 +222,7 @@ def _once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {key: value for key, value in known if key and counts[key] == 1}
 
 
-def _section(table: Table) -> str | None:
+def _section(table: PageTable) -> str | None:
     """The section of a table: the one that the nearest title names, else the only one that has such labels."""
     if not table.columns:
         return OVERVIEW if is_overview(table) else None
@@ -238,7 +238,7 @@ def _section(table: Table) -> str | None:
     return FRONTEND if "vdisk name" in words and words & _ONLY_FRONTEND else None
 
 
-def _vdisks(table: Table, section: str, notes: Notes, most: int) -> VdiskTable:
+def _vdisks(table: PageTable, section: str, notes: Notes, most: int) -> VdiskTable:
     fields = HOSTED_FIELDS if section == HOSTED else FRONTEND_FIELDS
     columns, texts = read_columns(table, section, fields, notes, _IDENTITY)
     id_at, name_at, width = texts.get("id"), texts.get("name"), len(table.columns)
@@ -282,7 +282,7 @@ def _averages(section: str, numbers: Mapping[str, Sequence[float | None]]) -> di
     return averages
 
 
-def _read_disks(table: Table, disks: dict[str, Disk], notes: Notes) -> None:
+def _read_disks(table: PageTable, disks: dict[str, Disk], notes: Notes) -> None:
     labels = [printable(printed(column)[:MAX_NAME]) for column in table.columns]
     known = {label.lower(): index for index, label in enumerate(labels)}
     svm_column = known.get("svm id")

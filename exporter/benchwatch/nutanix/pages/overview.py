@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from .notes import Notes
 from .quantities import BYTES, MAX_NAME, NO_VALUE, PERCENT, PrintedUnit, QuantityUnreadable, label_value, number
-from .tables import Table, collapse
+from .tables import PageTable, collapse
 
 SECTION = "overview"
 MAX_ROWS = 200
@@ -54,13 +54,13 @@ class Overview(NamedTuple):
     values: Mapping[Key, float] = {}
 
 
-def is_overview(table: Table) -> bool:
+def is_overview(table: PageTable) -> bool:
     """Whether a table without a header is an overview: one of its labels is known."""
     labels = [_label(row[0]) for row in table.rows if len(row) == 2]
     return any(label in _TEXTS or _numbers(label, "") is not None for label in labels)
 
 
-def read_overview(table: Table, before: Overview, notes: Notes) -> Overview:
+def read_overview(table: PageTable, before: Overview, notes: Notes) -> Overview:
     """The content of the table, added to `before`."""
     texts: dict[str, str] = {}
     values = dict(before.values)

@@ -16,7 +16,7 @@ from .notes import Notes
 MAX_TITLES = 50
 
 
-class Table(NamedTuple):
+class PageTable(NamedTuple):
     """One table of data.
 
     `titles` are the last MAX_TITLES texts between the previous table and this one, in order. A column is (group, own
@@ -35,7 +35,7 @@ def collapse(text: str) -> str:
     return " ".join(text.split())
 
 
-def read_tables(html: bytes, notes: Notes | None = None) -> list[Table]:
+def read_tables(html: bytes, notes: Notes | None = None) -> list[PageTable]:
     """All tables of data, in the page's order; what is left out is noted. Never raises."""
     reader = Markup(html.decode("utf-8", "replace"))
     reader.read()
@@ -44,7 +44,7 @@ def read_tables(html: bytes, notes: Notes | None = None) -> list[Table]:
     if notes is not None and reader.tables_left_out:
         text = f"{reader.tables_left_out} tables after the first {MAX_TABLES} or in more than {MAX_NESTED - 1} others"
         notes.refuse("", text, reader.tables_left_out)
-    tables: list[Table] = []
+    tables: list[PageTable] = []
     titles: deque[str] = deque(maxlen=MAX_TITLES)
     texts: list[str] = []
     for piece in chain(_without_layout(reader.page), [None]):
@@ -79,13 +79,13 @@ def _without_layout(pieces: Iterable[str | MarkupTable | None]) -> Iterator[str 
             yield piece
 
 
-def _data(table: MarkupTable, titles: tuple[str, ...]) -> Table:
+def _data(table: MarkupTable, titles: tuple[str, ...]) -> PageTable:
     columns = _columns(list(takewhile(lambda row: row.is_header, table.rows)))
     body = [row for row in table.rows if not row.is_header]  # the header may be repeated further down
     texts = [row.texts() for row in body]
     if any(row.spans for row in body) and any(len(row) != len(columns) for row in texts):
         texts = _grid(body, len(columns) or max(map(len, texts)))
-    return Table(titles, columns, texts, {index: row.links for index, row in enumerate(body) if row.links})
+    return PageTable(titles, columns, texts, {index: row.links for index, row in enumerate(body) if row.links})
 
 
 def _grid(rows: Iterable[MarkupRow], most_columns: int) -> list[list[str]]:
@@ -130,7 +130,7 @@ def _columns(rows: list[MarkupRow]) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _title(table: Table) -> str:
+def _title(table: PageTable) -> str:
     """The text of a table that holds nothing but one text in one row; empty for a table of data."""
     if len(table.rows) + bool(table.columns) > 1:
         return ""

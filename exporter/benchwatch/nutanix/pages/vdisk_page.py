@@ -23,7 +23,7 @@ from .histogram_table import Histogram, read_histogram
 from .notes import Notes, Unrecognised
 from .overview import identifier
 from .quantities import PERCENT, PLAIN, Dimension, PrintedUnit, QuantityUnreadable, number, read_label
-from .tables import Table, collapse, read_tables
+from .tables import PageTable, collapse, read_tables
 
 _TITLE = re.compile(r"v-?disk (\S+) (.+)")
 _SPAN = re.compile(r"(\d{1,9}) ?(s|sec|second|min|minute|h|hr|hour|d|day)s?")
@@ -107,7 +107,7 @@ def read_vdisk_page(html: bytes) -> VdiskPage:
     return VdiskPage(vdisks, notes.recognised, tuple(notes.unrecognised))
 
 
-def _heading(table: Table) -> tuple[str, str]:
+def _heading(table: PageTable) -> tuple[str, str]:
     """The vdisk id and section in the nearest title that names a section; empty texts if none does."""
     for title in reversed(table.titles):
         match = _TITLE.fullmatch(title.lower().rstrip(" :"))
@@ -116,7 +116,7 @@ def _heading(table: Table) -> tuple[str, str]:
     return "", ""
 
 
-def _operations(table: Table, section: str, stats: VdiskStats, notes: Notes) -> None:
+def _operations(table: PageTable, section: str, stats: VdiskStats, notes: Notes) -> None:
     for text, cells in labelled_rows(table, section, (), _OPERATION_FIELDS, notes):
         label = read_label(text)
         name = _OPERATION_ROWS.get((label.words, label.unit.dimension)) if label.unit and not label.unknown else None
@@ -132,7 +132,7 @@ def _operations(table: Table, section: str, stats: VdiskStats, notes: Notes) -> 
 
 
 def _histogram(kind: str, dimension: Dimension, op: str) -> "_Reader":
-    def read(table: Table, section: str, stats: VdiskStats, notes: Notes) -> None:
+    def read(table: PageTable, section: str, stats: VdiskStats, notes: Notes) -> None:
         histogram = read_histogram(table, section, dimension, notes)
         if histogram is not None:
             stats.histograms[kind, op] = histogram
@@ -140,7 +140,7 @@ def _histogram(kind: str, dimension: Dimension, op: str) -> "_Reader":
     return read
 
 
-def _working_set(table: Table, section: str, stats: VdiskStats, notes: Notes) -> None:
+def _working_set(table: PageTable, section: str, stats: VdiskStats, notes: Notes) -> None:
     spans = {collapse(f"{group} {own}").lower(): _span(f"{group} {own}") for group, own in table.columns}
     fields: Fields = {(label, ""): span for label, span in spans.items() if span}
     for text, cells in labelled_rows(table, section, (), fields, notes):
@@ -153,7 +153,7 @@ def _working_set(table: Table, section: str, stats: VdiskStats, notes: Notes) ->
             stats.working_set[op, span] = value
 
 
-def _shares(table: Table, section: str, stats: VdiskStats, notes: Notes) -> None:
+def _shares(table: PageTable, section: str, stats: VdiskStats, notes: Notes) -> None:
     shares = stats.read_source if section == "read_source" else stats.write_destination
     for text, cells in labelled_rows(table, section, ("source", "destination"), _SHARE_FIELDS, notes):
         name = identifier(text)
@@ -166,7 +166,7 @@ def _shares(table: Table, section: str, stats: VdiskStats, notes: Notes) -> None
             shares[name] = Share(numbers.get("bytes_per_second"), numbers.get("ratio"))
 
 
-def _up_migrations(table: Table, section: str, stats: VdiskStats, notes: Notes) -> None:
+def _up_migrations(table: PageTable, section: str, stats: VdiskStats, notes: Notes) -> None:
     for cells in table.rows:
         span = _span(cells[0].lower().removeprefix("last ")) if len(cells) == 2 else ""
         try:
@@ -200,7 +200,7 @@ def _span(text: str) -> str:
     return f"{int(match[1]) * _SPAN_SECONDS[match[2]]}s" if match else ""
 
 
-_Reader = Callable[[Table, str, VdiskStats, Notes], None]
+_Reader = Callable[[PageTable, str, VdiskStats, Notes], None]
 _SECTIONS: Mapping[str, _Reader] = {
     "ops_and_randomness": _operations,
     "frontend_read_latency": _histogram("latency", "seconds", "read"),

@@ -99,13 +99,15 @@ class FioCommand(Command):
         added, remarks = [], []
         given = options.get("output-format", "terse" if "minimal" in options else "")
         formats = given.split(",") if given else []
-        if not formats:
+        is_old = version is not None and version < (3, 0)
+        if not formats and not is_old:
             formats = ["json+" if percentiles else "json"]
             added.append(f"--output-format={formats[0]}")
-        if not {"json", "json+"} & set(formats):
-            remarks.append(
-                f"fio prints {given}, as requested: without --output-format=json+, benchwatch shows nothing of it"
-            )
+        if is_old:
+            remarks.append("of fio before 3.0, benchwatch reads only the normal report, and shows nothing before it")
+        elif not {"json", "json+"} & set(formats):
+            shown = "only its results" if "normal" in formats else "nothing of it"
+            remarks.append(f"fio prints {given}, as requested: without --output-format=json+, benchwatch shows {shown}")
         else:
             if "status-interval" not in options:
                 added.append("--status-interval=1")
@@ -115,9 +117,7 @@ class FioCommand(Command):
                 )
         if not options.keys() & _ETA:
             added.append("--eta=never")
-        if version and version < (3, 0):
-            remarks.append("benchwatch does not understand the documents of fio before 3.0")
-        return Preparation(tuple(added), tuple(remarks), display=None if given else without_documents)
+        return Preparation(tuple(added), tuple(remarks), display=None if given or is_old else without_documents)
 
     def facts(self, benchmark: Benchmark, host: Host) -> Facts:
         """The storage of the first target, and the disks of all."""

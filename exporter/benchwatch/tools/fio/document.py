@@ -16,6 +16,8 @@ before 3.22 a number may be nan. Fields that are not a number are None here.
 
 import json
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated, Any
 
 import msgspec
@@ -94,11 +96,20 @@ class Job(Struct, gc=False):
     sys_cpu: Percent = None
     hostname: str = ""
     port: Integer = 0
+    pid: Integer = 0
+    """Only in fio's normal report, which names few options: -1 if unknown; 0 in JSON."""
+    other_runtime: Count = field(default=0, name="other runtime")
+    """The longest runtime of directions that only a fork of fio has, milliseconds (see note_others)."""
+
+    @property
+    def directions(self) -> list[Direction]:
+        """The directions of its workload that fio prints."""
+        return [each for each in (self.read, self.write, self.trim, self.mixed) if each]
 
     @property
     def runtime(self) -> int:
         """The longest runtime of its directions, milliseconds."""
-        return max((each.runtime for each in (self.read, self.write, self.trim, self.mixed) if each), default=0)
+        return max([self.other_runtime, *(each.runtime for each in self.directions)])
 
 
 class DiskUse(Struct, gc=False):
@@ -118,6 +129,8 @@ class FioDocument(Struct, dict=True):
     jobs: list[Job] = field(default_factory=list)
     client_stats: list[Job] = field(default_factory=list)
     disk_util: list[DiskUse] = field(default_factory=list)
+    of_report: bool = field(default=False, name="of report")
+    """Whether it is made from fio's normal report (see report); its `timestamp` has an unknown time zone."""
 
     @property
     def of_clients(self) -> bool:
@@ -125,9 +138,17 @@ class FioDocument(Struct, dict=True):
         return bool(self.client_stats)
 
     @property
+    def has_begun(self) -> bool:
+        """Whether a job has begun; before that, fio lays out files."""
+        return any(
+            job.job_start or job.error or job.runtime or any(one.total_ios for one in job.directions)
+            for job in self.jobs
+        )
+
+    @property
     def built(self) -> float | None:
         """When it was built, Unix seconds; None if it does not say (in client mode `timestamp` is the start)."""
-        if self.of_clients:
+        if self.of_clients or self.of_report:
             return None
         return self.timestamp_ms / 1000 or float(self.timestamp) or None
 
@@ -148,6 +169,17 @@ def decode(data: bytes, tolerant: bool = False) -> FioDocument:
     # 2.99 is a preview of 3.0; before it latencies were in microseconds and io_bytes in KiB.
     if version and (int(version[1]), int(version[2])) < _OLDEST and version[2] != "99":
         raise ValueError(f"{document.version}: its numbers have other units; expected fio 3.0 or newer")
+    _check_sums(document)
+    return document
+
+
+def from_report(data: bytes) -> FioDocument:
+    """The document of a report (see report). Raises ValueError with one sentence for impossible numbers."""
+    try:
+        document = _DECODER.decode(data)
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"not a report: {error}") from error
+    document.of_report = True
     _check_sums(document)
     return document
 
@@ -204,6 +236,14 @@ def unknown_directions(data: bytes) -> list[str]:
         return []
     names = {name for job in jobs for name, value in job.items() if b'"total_ios"' in bytes(value)}
     return sorted(names - {"read", "write", "trim", "mixed", "sync"})
+
+
+def note_others(document: FioDocument, data: bytes, names: Sequence[str]) -> None:
+    """Note in each job how long its directions of these unknown names took: its end depends on them."""
+    with suppress(ValueError, RecursionError, msgspec.MsgspecError):
+        for job, keys in zip(document.jobs, _KEYS_DECODER.decode(data).jobs, strict=True):
+            others = (msgspec.json.decode(keys[name], type=Direction) for name in names if name in keys)
+            job.other_runtime = max((one.runtime for one in others), default=0)
 
 
 def loads(data: bytes) -> Any:

@@ -31,7 +31,7 @@ from .snapshot import (
 )
 from .windows import QUANTILES, CpuUse, Window
 
-_WINDOW = "between the last two documents of fio at least half a status interval apart"
+_WINDOW = "over the last window (between fio's documents)"
 _JOB_OP = ("job", "op")
 
 
@@ -41,87 +41,78 @@ def _gauge(name: str, text: str, part: Part = "live") -> Family:
 
 IOPS = _gauge(
     "fio_iops",
-    f"I/Os completed a second {_WINDOW}: difference of clat_ns.N, of total_ios where no latency is measured. "
-    "op=verify: what a job that only writes reads again to verify, no part of its workload.",
+    f"I/Os completed a second {_WINDOW}; op=verify is not part of the workload.",
 )
-BANDWIDTH = _gauge("fio_bandwidth_bytes_per_second", f"Bytes completed a second {_WINDOW}: difference of io_bytes.")
+BANDWIDTH = _gauge("fio_bandwidth_bytes_per_second", f"Bytes completed a second {_WINDOW}.")
 LATENCY_AVERAGE = _gauge(
     "fio_latency_average_seconds",
-    f"Mean completion latency {_WINDOW}, seconds: difference of clat_ns mean x N; absent when nothing completed.",
+    f"Mean completion latency {_WINDOW}; absent when nothing completed.",
 )
 LATENCY_MAX = _gauge(
     "fio_latency_max_seconds",
-    f"Highest completion latency {_WINDOW}, seconds: clat_ns.max if it rose, else the upper edge of the highest "
-    "json+ bin that was counted in (at most 1.6 % above); absent when neither tells.",
+    f"Highest completion latency {_WINDOW}: clat_ns.max if it rose, otherwise the edge of a json+ bin (at most "
+    "1.6 % above).",
 )
 LATENCY_WINDOW = Family(
     "fio_latency_window_seconds",
     "gauge",
-    f"Quantiles of the completion latency {_WINDOW}, seconds, from json+ bins (within 0.8 %; fio counts"
-    " 17.0 s and above in one bin, which is 17.1 s here).",
+    f"Quantiles of the completion latency {_WINDOW}, from json+ bins, within 0.8 %; 17.1 s is 17 s or more.",
     ("job", "op", "quantile"),
 )
-IOS = Family(
-    "fio_ios_total", "counter", "I/Os issued so far: total_ios; for sync, syncs completed: sync.lat_ns.N.", _JOB_OP
-)
-BYTES_TOTAL = Family("fio_bytes_total", "counter", "Bytes completed so far: io_bytes.", _JOB_OP)
-SHORT_IOS = Family(
-    "fio_short_ios_total", "counter", "I/Os that transferred less than asked so far: short_ios.", _JOB_OP
-)
-DROPPED_IOS = Family("fio_dropped_ios_total", "counter", "I/Os dropped so far: drop_ios.", _JOB_OP)
+IOS = Family("fio_ios_total", "counter", "I/Os issued; for sync, syncs completed.", _JOB_OP)
+BYTES_TOTAL = Family("fio_bytes_total", "counter", "Bytes completed.", _JOB_OP)
+SHORT_IOS = Family("fio_short_ios_total", "counter", "I/Os that transferred less than requested.", _JOB_OP)
+DROPPED_IOS = Family("fio_dropped_ios_total", "counter", "I/Os dropped.", _JOB_OP)
 COMPLETION_LATENCY = Family(
     "fio_completion_latency_seconds",
     "histogram",
-    "Completion latency so far, seconds, from json+ bins: clat_ns, or lat_ns if only that has bins; sum: mean x N.",
+    "Completion latency, from json+ bins.",
     _JOB_OP,
 )
 SUBMISSION_LATENCY = Family(
     "fio_submission_latency_seconds",
     "summary",
-    "Submission latency so far, seconds: slat_ns mean x N; absent for engines that complete an I/O as they submit it.",
+    "Submission latency; absent for engines that complete an I/O as they submit it.",
     _JOB_OP,
 )
 TARGET_IOPS = _gauge(
     "fio_target_iops",
-    "I/Os a second that rate_iops= allows, times the job's clones (numjobs); of a reported group its first job's.",
+    "I/Os a second that rate_iops= allows, times numjobs; of a reported group, its first job's.",
 )
 TARGET_BANDWIDTH = _gauge(
     "fio_target_bandwidth_bytes_per_second",
-    "Bytes a second that rate= allows, times the job's clones (numjobs); of a reported group its first job's.",
+    "Bytes a second that rate= allows, times numjobs; of a reported group, its first job's.",
 )
 JOB_ERROR = Family(
     "fio_job_error",
     "gauge",
-    "Error number (errno) of a job, 0 while there is none; set once the job has ended.",
+    "errno of an ended job, 0 for none.",
     ("job",),
     "runs",
 )
 JOB_CPU = Family(
     "fio_job_cpu_ratio",
     "gauge",
-    f"CPU seconds a second used by a job's processes in user and system mode {_WINDOW} (1 is one CPU): difference of "
-    "usr_cpu, sys_cpu x job_runtime.",
+    f"CPUs used by a job's processes, in user and system mode, {_WINDOW}.",
     ("job", "mode"),
 )
 DISK_UTIL = Family(
     "fio_disk_util_ratio",
     "gauge",
-    "Part of the time since fio started that a disk was busy, with I/O of fio or others: disk_util.util.",
+    "Share of the time since fio started that a disk was busy, with any I/O.",
     ("disk",),
 )
 JOB_INFO = Family(
     "fio_job_info",
     "gauge",
-    "Options of a job as fio prints them back, empty where not given; of a reported group those that fio prints, "
-    "which are of one of its jobs; 1.",
+    "1; options of a job as fio prints them, empty if not given; of a reported group, one job's.",
     ("job", "group", "rw", "bs", "iodepth", "numjobs", "ioengine", "direct", "filename"),
     "runs",
 )
 JOB_WARNING = Family(
     "fio_job_warning",
     "gauge",
-    "1 for a combination of options that makes the job's numbers mean something else than they seem to; "
-    "verify_reads_among_reads once fio counts what it reads to verify with the reads of the workload.",
+    "1 for options that make the job's numbers misleading.",
     ("job", "warning"),
     "runs",
 )
@@ -129,27 +120,23 @@ VERIFIED_AMONG_READS = "verify_reads_among_reads"
 """A warning: fio counts the reads that verify with those of the workload, and nothing separates them."""
 RESULT_IOPS = _gauge(
     "fio_result_iops",
-    "I/Os a second over the whole run: total_ios / runtime of the final document; of clones that are not grouped all "
-    "their I/Os by the longest runtime, which is below the sum of the rates that fio prints if they ended at different "
-    "times (18 % below was seen with 64 clones). For op=verify the runtime is that of the verification; absent with "
-    "verify_backlog=, for which fio gives none.",
+    "I/Os a second over the whole run: all I/Os by the longest runtime. Absent for op=verify with verify_backlog=.",
     "runs",
 )
 RESULT_BANDWIDTH = _gauge(
     "fio_result_bandwidth_bytes_per_second",
-    "Bytes a second over the whole run: io_bytes / runtime of the final document, as in fio_result_iops.",
+    "Bytes a second over the whole run, as in fio_result_iops.",
     "runs",
 )
 RESULT_LATENCY_AVERAGE = _gauge(
     "fio_result_latency_average_seconds",
-    "Mean completion latency over the whole run, seconds: clat_ns.mean of the final document.",
+    "Mean completion latency.",
     "runs",
 )
 RESULT_LATENCY = Family(
     "fio_result_latency_seconds",
     "gauge",
-    "Quantiles of the completion latency over the whole run, seconds, from the final document: json+ bins, else fio's "
-    "own percentiles (within 0.8 %); quantile 1 is clat_ns.max.",
+    "Quantiles of the completion latency, from json+ bins or fio's own (within 0.8 %); 1 is the maximum.",
     ("job", "op", "quantile"),
     "runs",
 )
@@ -216,7 +203,8 @@ def jobs(snapshot: FioSnapshot, depth_note: bool) -> Iterator[Sample]:
             options = snapshot.options[place]
             group = str(snapshot.jobs[place].groupid)
             yield Sample(JOB_INFO, (label, group, *(options.get(name, "") for name in _INFO_OPTIONS)), 1)
-            for warning in warnings(options, depth_note):
+            known = depth_note or not snapshot.jobs[place].pid  # a report does not say direct=
+            for warning in warnings(options, depth_note) if known else ():
                 yield Sample(JOB_WARNING, (label, warning), 1)
         yield Sample(JOB_ERROR, (label,), errors[label])
     reported = np.bincount(snapshot.rows, minlength=len(snapshot.series)).tolist()

@@ -1,9 +1,10 @@
 """Reads one stream of fio: documents, and the messages around them.
 
-Records: FioDocument; Fatal, Interrupted, DepthNote and, before any document, TextResults (see `text`); Begin before the
-documents of another run of fio. `elapsed` and the time of a document show to a second when its fio was started: a
-document belongs to another run if its fio was started later, or has another version or other jobs, or if its time is
-earlier than that of the previous document.
+Records: FioDocument, also for a normal report without JSON beside it; Fatal, Interrupted, DepthNote and, before any
+document, TextResults (see `text`); Begin before the documents of another run of fio. `elapsed` and the time of a
+document show to a second when its fio was started: a document belongs to another run if its fio was started later, or
+has another version or other jobs, or if its time is earlier than that of the previous document. fio counts `elapsed`
+from zero again when it has laid out its files.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,10 +14,11 @@ from typing import Any
 
 from ..api import Begin, Misread
 from ..lines import MARK
-from .document import FioDocument, decode, stored_documents, unknown_directions
+from .document import FioDocument, decode, from_report, note_others, stored_documents, unknown_directions
 from .framing import Broken, Framer, Piece, Stored, Text, Whole, separate
 from .jobs import excess
-from .text import INTRUSION, TextResults, read
+from .report import NormalReport
+from .text import INTRUSION, Interrupted, TextResults, read
 
 _EXCERPT = 200
 _TERSE_LINES = 100
@@ -35,11 +37,16 @@ class FioParser:
     def __init__(self) -> None:
         self.records = 0
         self._framer = Framer()
+        self._report = NormalReport()
         self._last: FioDocument | None = None
         self._no_json = "awaited"
         self._terse = 0
         self._known = False
         self._reported = False
+        self._others: Sequence[str] = ()
+        """The names of directions that only a fork of fio has."""
+        self._interrupted = False
+        """Whether a signal stopped fio after the last document."""
 
     def feed(self, data: bytes) -> Sequence[Any]:
         """See tools.Parser."""
@@ -47,10 +54,10 @@ class FioParser:
 
     def settle(self) -> Sequence[Any]:
         """See tools.Parser."""
-        if not self._framer.has_line:
+        if not self._framer.has_line and not self._report.has_jobs:
             return ()
         trial = copy(self)
-        trial._framer = deepcopy(self._framer)
+        trial._framer, trial._report = deepcopy((self._framer, self._report))
         records = trial.close()
         if all(isinstance(record, Misread) for record in records):
             return ()
@@ -60,6 +67,7 @@ class FioParser:
     def close(self) -> Sequence[Any]:
         """See tools.Parser. A document ends with its bracket: only a line of text may lack its end."""
         records = self._read(self._framer.close())
+        self._end_report(records, "at the end")
         if self._terse:
             self._no_document(records, "at the end")
         return records
@@ -85,7 +93,11 @@ class FioParser:
         line = data.replace(b"\0", b"").replace(MARK, b"").decode("utf-8", "replace")  # see lines
         if not line.strip(" \t[]{},"):  # empty, or what joins documents to a list
             return
+        if self._report.ends(line):
+            self._end_report(records, where)
         found, message = read(line)
+        if self._report.read(line):
+            found = "known" if found in ("unknown", "continued") else found
         if found == "unknown" or (found == "continued" and not self._known):
             # One misreading for many lines, such as the rest of a document whose beginning is lost.
             if not self._reported:
@@ -95,8 +107,9 @@ class FioParser:
         self._known, self._reported = True, False
         self.records += 1
         self._terse += found == "terse" and self._no_json == "awaited"
-        if found == "results" or (self._terse and (found != "terse" or self._terse > _TERSE_LINES)):
+        if self._terse and (found != "terse" or self._terse > _TERSE_LINES):
             self._no_document(records, where)
+        self._interrupted |= isinstance(message, Interrupted)
         if message is not None and not (isinstance(message, TextResults) and self._no_json == "not needed"):
             records.append(message)
 
@@ -105,6 +118,17 @@ class FioParser:
             records.append(Misread("no_json_output", where, NO_JSON))
             self._no_json = "reported"
         self._terse = 0
+
+    def _end_report(self, records: list[Any], where: str) -> None:
+        """Add the report so far, unless its numbers are in a document too."""
+        data = self._report.complete()
+        if not data or (self._last and not self._last.of_report and not self._report.has_header):
+            return
+        self._terse = 0
+        try:
+            self._add(from_report(data), data, where, records)
+        except ValueError as error:
+            records.append(Misread("bad_document", where, str(error)[:_EXCERPT]))
 
     def _document(self, piece: Whole, where: str, records: list[Any]) -> None:
         try:
@@ -136,13 +160,37 @@ class FioParser:
                     records.append(Misread("bad_document", where, str(reason)[:_EXCERPT]))
 
     def _add(self, document: FioDocument, data: bytes, where: str, records: list[Any]) -> None:
-        if self._last is None or not _is_same_run(self._last, document):
+        if self._last is None or not self._is_same_run(self._last, document):
             if self._last is not None:
                 records.append(Begin())
-            records += [Misread(reason, where, text[:_EXCERPT]) for reason, text in _beyond(document, data)]
-        self._last = document
+            self._others = unknown_directions(data)
+            beyond = _beyond(document, self._others)
+            records += [Misread(reason, where, text[:_EXCERPT]) for reason, text in beyond]
+        if self._others:
+            note_others(document, data, self._others)
+        self._last, self._interrupted, self._report.has_header = document, False, False
         self.records += 1
         records.append(document)
+
+    def _is_same_run(self, before: FioDocument, after: FioDocument) -> bool:
+        """Whether a document is of the same run as the previous one."""
+        if before.version != after.version or before.of_clients or after.of_clients:
+            return False
+        both = list(zip(before.jobs, after.jobs, strict=False))
+        if len(before.jobs) != len(after.jobs) or any(
+            (old.jobname, old.groupid, old.pid) != (new.jobname, new.groupid, new.pid) for old, new in both
+        ):
+            return False
+        if before.of_report or after.of_report:
+            return before.of_report and after.of_report and not self._report.has_header
+        if any(old.job_start and old.job_start == new.job_start for old, new in both):
+            return True
+        built = (after.built or 0.0) - (before.built or 0.0)
+        elapsed = both[0][1].elapsed - both[0][0].elapsed if both else 0
+        if elapsed < 0 and not before.has_begun and not self._interrupted:
+            # `elapsed` began again after the last document, which is one status interval ago.
+            return both[0][1].elapsed - 1 <= built <= both[0][0].elapsed + _CLOCK_SLACK
+        return built >= 0 and elapsed >= 0 and built - elapsed < _CLOCK_SLACK
 
     def _decode_tolerantly(self, data: bytes, where: str, records: list[Any]) -> FioDocument | None:
         messages = INTRUSION.findall(data)
@@ -163,24 +211,9 @@ class FioParser:
                 self._line(line, where, records)
 
 
-def _beyond(document: FioDocument, data: bytes) -> Iterator[tuple[str, str]]:
+def _beyond(document: FioDocument, others: Sequence[str]) -> Iterator[tuple[str, str]]:
     """What is left out of the documents of a run: a constant reason, and a sentence."""
     yield from excess(document)
-    unknown = unknown_directions(data)
-    if unknown:
-        names = ", ".join(unknown)
+    if others:
+        names = ", ".join(others)
         yield "unknown_direction", f"{names}: left out; expected read, write, trim, mixed and sync"
-
-
-def _is_same_run(before: FioDocument, after: FioDocument) -> bool:
-    """Whether a document is of the same run as the previous one."""
-    if before.version != after.version or before.of_clients or after.of_clients:
-        return False
-    if [(job.jobname, job.groupid) for job in before.jobs] != [(job.jobname, job.groupid) for job in after.jobs]:
-        return False
-    both = list(zip(before.jobs, after.jobs, strict=True))
-    if any(old.job_start and old.job_start == new.job_start for old, new in both):
-        return True
-    built = (after.built or 0.0) - (before.built or 0.0)
-    elapsed = both[0][1].elapsed - both[0][0].elapsed if both else 0
-    return built >= 0 and elapsed >= 0 and built - elapsed < _CLOCK_SLACK

@@ -10,8 +10,8 @@ The source of each number, with the versions of fio:
 - the latency: the completion latency `clat_ns`; or `lat_ns`, from submission, if only that has bins or percentiles
   (lat_percentiles=1 with clat_percentiles=0) or was measured (disable_clat).
 - a sum of latencies: mean x N.
-- `verify`: the reads of a job with verify= whose rw= does not include reads. fio prints them under `read`, with their
-  own runtime (that of the phase after the writes; earlier reads of verify_backlog= have none).
+- `verify`: the reads of a job whose rw= does not include reads, as it has verify=. fio prints them under `read`, with
+  their own runtime (that of the phase after the writes; earlier reads of verify_backlog= have none).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -203,7 +203,7 @@ def _directions(job: Job, options: Options) -> Iterator[tuple[str, Direction]]:
     if job.mixed and not job.read:
         yield "mixed", job.mixed
     planned = operations(options)
-    verified = "read" not in planned and verifies(options)
+    verified = bool(planned) and "read" not in planned
     for operation, direction in zip(_OPERATIONS, (job.read, job.write, job.trim), strict=True):
         if direction and (direction.total_ios or direction.completed_bytes or operation in planned):
             yield "verify" if operation == "read" and verified else operation, direction

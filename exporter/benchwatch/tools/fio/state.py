@@ -6,7 +6,7 @@ after the previous one.
 """
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import islice
 from typing import Any
 
@@ -14,7 +14,7 @@ from ...metrics.buckets import Buckets
 from ...metrics.samples import Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
 from . import main_figures, metrics
-from .document import FioDocument
+from .document import FioDocument, Job
 from .ending import Judgement, because, failure, judge, judge_jobs
 from .jobs import MOST_OPTIONS, parameters, reported_jobs
 from .moments import Interval
@@ -27,6 +27,8 @@ _SILENCE = 5.0
 _SILENCE_ALONE = 10.0
 """Seconds without another document after which one that may be the last counts as final; _SILENCE_ALONE for an only
 document."""
+_ZONES = 14 * 3600
+"""Seconds by which local times may differ from UTC, by quarters of an hour."""
 _COPIED = 3600.0
 """A document that arrives that many seconds after its jobs, which may first lay out files, comes from a copy."""
 
@@ -149,12 +151,12 @@ class FioState:
         built = document.built
         time = _arrived(document, arrived) if built is None else built
         snapshot = take(document, time)
-        before = self._snapshot
+        before, laid_out = self._snapshot, self._document is not None and not self._document.has_begun
         gap = None if before is None else time - before.time
         self._document, self._snapshot, self._final = document, snapshot, False
         self.tool_version = document.version
         self.last_report = time
-        if self.start is None or built is None:
+        if self.start is None or built is None or laid_out:
             self.start = _start(document, snapshot)
         self._go_on(before, snapshot, gap)
         over = self._judge(document, snapshot, gap)
@@ -171,6 +173,8 @@ class FioState:
     def _judge(self, document: FioDocument, snapshot: FioSnapshot, gap: float | None) -> Judgement:
         if document.of_clients or self._signal is not None:
             return "over"
+        if document.of_report:  # with --status-interval, another one may follow
+            return "perhaps"
         judgement = judge(snapshot, gap, self.report_interval)
         return "perhaps" if judgement == "over" and self._doubtful else judgement
 
@@ -260,14 +264,22 @@ def _stalled(snapshot: FioSnapshot, windows: Mapping[JobSeries, Window], begun: 
 
 def _arrived(document: FioDocument, arrived: float) -> float:
     """When a document without a time was built: on arrival, or for a copy from much later, when its jobs ended."""
+    if document.of_report:
+        behind = arrived - document.timestamp
+        in_a_zone = abs(behind) <= _ZONES and abs(behind - 900 * round(behind / 900)) < 60
+        return arrived if in_a_zone or not document.timestamp else float(document.timestamp)
     jobs = reported_jobs(document)
     start = min((job.job_start / 1e3 for job in jobs if job.job_start), default=document.timestamp)
+    known = float(start or 0) + _length(jobs)
+    return known if start and arrived - known > _COPIED else arrived
+
+
+def _length(jobs: Sequence[Job]) -> float:
+    """How long these jobs ran, seconds, if groups followed each other."""
     groups: dict[int, float] = {}
     for job in jobs:
-        lengths = [one.runtime / 1e3 for one in (job.read, job.write, job.trim) if one]
-        groups[job.groupid] = max([*lengths, groups.get(job.groupid, 0.0)])
-    known = float(start or 0) + sum(groups.values())
-    return known if start and arrived - known > _COPIED else arrived
+        groups[job.groupid] = max(job.runtime / 1e3, groups.get(job.groupid, 0.0))
+    return sum(groups.values())
 
 
 def _start(document: FioDocument, snapshot: FioSnapshot) -> float | None:
@@ -277,4 +289,6 @@ def _start(document: FioDocument, snapshot: FioSnapshot) -> float | None:
         return min(starts) / 1e3
     if document.of_clients:
         return float(document.timestamp) if document.timestamp else None
+    if document.of_report:
+        return snapshot.time - _length(snapshot.jobs)
     return snapshot.time - snapshot.jobs[0].elapsed if snapshot.jobs else None

@@ -2,8 +2,8 @@
 
 fio's messages have no common form (log.c, init.c, backend.c, stat.c). These matter here: `fio: ...` (errors and
 warnings), `fio: terminating on signal N`, `note: both iodepth >= 1 and synchronous I/O engine are selected ...`. Other
-known lines are ignored: ETA (`Jobs: 1 (f=1): ...`), normal output (a header with `(g=0): rw=`, results with
-`(groupid=0, jobs=1): err=`), terse output (`3;fio-3.33;...`); only the error of each job is read from the last two.
+known lines are ignored: ETA (`Jobs: 1 (f=1): ...`), terse output (`3;fio-3.33;...`), of which only the error of each
+job is read, and the normal report, which `report` reads.
 According to the sources of 3.42, fio ends before it starts a job after `fio: ` lines with errors in options, in the job
 file, and in loading or setting up the I/O engine.
 """
@@ -28,7 +28,7 @@ class Interrupted(NamedTuple):
 
 
 class TextResults(NamedTuple):
-    """fio printed a job's results in its normal or terse format; `error` is an errno, 0 without an error."""
+    """fio printed a job's results in its terse format; `error` is an errno, 0 without an error."""
 
     job: str
     error: int
@@ -108,7 +108,7 @@ def _record(meaning: Meaning, match: re.Match[str]) -> Message | None:
         return Interrupted(int(match[1]))
     if meaning == "depth_note":
         return DepthNote()
-    if meaning in ("results", "terse") and match[2]:
+    if meaning == "terse" and match[2]:
         return TextResults(match[1], int(match[2]))
     return None
 

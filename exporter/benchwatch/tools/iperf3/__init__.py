@@ -3,18 +3,18 @@
 import re
 
 from ..api import Kind, Tool
+from ..kit import KitState
 from ..lines import recognise_lines
 from . import command, metrics
 from .parser import Iperf3Parser, recognised
-from .state import Iperf3State
 
 IPERF3 = Tool(
     name="iperf3",
-    families=metrics.FAMILIES,
+    families=metrics.FAMILIES.all,
     roles=(metrics.CLIENT, metrics.SERVER),
     kinds={"text": Kind(Iperf3Parser)},
     recognise=recognise_lines(recognised),
-    new_state=lambda *_: Iperf3State(),
+    new_state=lambda *_: KitState(metrics.FAMILIES, (metrics.CLIENT, metrics.SERVER), 0.0),
     time_limit=re.compile(r"(?:^|\s)(?:-t ?|--time[= ])(\S+)"),
     advice="--json-stream gives (before 3.17 --forceflush)",
     has_server=True,

@@ -24,16 +24,18 @@ import re
 from collections.abc import Sequence
 
 from ..api import Begin, Misread
+from ..kit import ToolReport
 from ..lines import EXCERPT, LineParser
+from .both_ends import Iperf3Test
 from .records import Beginning, Iperf3Done, Iperf3Failure, Iperf3Interval, Iperf3Result, Record, of_json
 
-_LONGEST = 1 << 26  # bytes of a part of a document; a longer one counts as cut off
-_START, _START_ENDS = b'\t"start":\t{', b"\t},"
-_PARTS: dict[bytes, tuple[bytes, Sequence[bytes]]] = {
-    _START_ENDS: (b"}}", ()),
-    b"\t\t}, {": (b"}]}", (b'\t"intervals":\t[{',)),
-    b"\t\t}],": (b"}]}", ()),
-    b"}": (b"}", ()),
+_LONGEST = 1 << 24  # bytes of a part of a document; a longer one counts as cut off
+_START, _START_ENDS = b'{\n\t"start":\t{\n', b"\t},"
+_PARTS = {
+    _START_ENDS: (b"}}", b"{\n"),
+    b"\t\t}, {": (b"}]}", b'{\n\t"intervals":\t[{\n'),
+    b"\t\t}],": (b"}]}", b"{\n"),
+    b"}": (b"}", b""),
 }
 """By the line that ends a part of a document, as iperf3 indents it: what completes the part, what begins the next."""
 _PREFIXES = tuple(enumerate(("", *"KMGTP")))
@@ -75,19 +77,17 @@ def recognised(text: str) -> bool:
 class Iperf3Parser(LineParser):
     """See tools.Parser."""
 
-    _DATED = (Iperf3Interval, Iperf3Result, Iperf3Done)
-    _WHOLE = (Iperf3Result, Iperf3Done)
-    _TORN = (Misread, Iperf3Interval)
+    _TORN = (Misread, ToolReport)
 
     def __init__(self) -> None:
         super().__init__()
-        self._document: list[bytes] = []  # the lines of its present part
-        self._size = 0  # of these lines, bytes
+        self._document = bytearray()  # the lines so far of its present part
         self._skipping = False  # the rest of the document
         self._start_test()
 
     def _start_test(self) -> None:
         self._beginning: Record | None = None
+        self._test = Iperf3Test()
         self._role = ""
         self._omitted = 0.0  # seconds
         self._ended = self._done = False
@@ -101,40 +101,45 @@ class Iperf3Parser(LineParser):
         self._cut_off()
         return found + self._taken()
 
-    def _is_whole(self, line: bytes, found: Sequence[object]) -> bool:
-        is_json = line[-1:] == b"}" and not isinstance(found[-1], Misread)
-        return is_json or super()._is_whole(line, found)
+    def _is_whole(self, line: bytes) -> bool:
+        if self._document:
+            return line == b"}"
+        if line[:1] == b"{" and line[-1:] == b"}":
+            try:
+                return bool(of_json(line))
+            except (ValueError, RecursionError):
+                return False
+        row = _ROW.search(line.decode("utf-8", "replace"))
+        return line.endswith(b"iperf Done.") or bool(row and row["of"])
 
     def _line(self, line: bytes) -> None:
         line = line.rstrip(b"\r")
-        if line[:1] not in b"\t }" or self._size > _LONGEST:
+        if not line.startswith((b"\t", b" ", b"}")) or len(self._document) > _LONGEST:
             self._cut_off()
         if self._document:
             self._in_document(line)
         elif line == b"{":
-            self._document, self._skipping = [line], False
+            self._document, self._skipping = bytearray(b"{\n"), False
         elif line[:1] == b"{":
             self._json(line)
         else:
             super()._line(line)
 
     def _in_document(self, line: bytes) -> None:
-        document = self._document
-        document.append(line)
-        self._size += len(line)
-        closing, following = _PARTS.get(line, (b"", ()))
-        if not closing or (line == _START_ENDS and document[1] != _START):
+        closing, following = _PARTS.get(line, (b"", b""))
+        if not closing or (line == _START_ENDS and not self._document.startswith(_START)):
+            self._document += line + b"\n"
             return
-        document[-1] = closing
-        self._document, self._size = [b"{", *following] if line != b"}" else [], 0
+        document = bytes(self._document + closing)
+        self._document = bytearray(following)
         if not self._skipping:
-            self._json(b"\n".join(document))
+            self._json(document)
 
     def _cut_off(self) -> None:
         """Note that the end of a document is missing."""
         if self._document:
-            self._misread("truncated_document", b"".join(self._document[:3]).decode("utf-8", "replace"))
-            self._document, self._size = [], 0
+            self._misread("truncated_document", self._document[:EXCERPT].decode("utf-8", "replace"))
+            self._document = bytearray()
 
     def _json(self, text: bytes) -> None:
         try:
@@ -194,6 +199,7 @@ class Iperf3Parser(LineParser):
         figures["rate"] = number["rate"] * _UNITS[row["unit"]]
         direction = "send" if self._sending else "receive"
         if row["of"]:
+            figures["seconds"] = round(number["end"] - number["start"], 2)
             is_own = (row["of"] == "sender") == self._sending
             return [Iperf3Result(number["end"] if is_own else None, direction, row["of"], figures)]
         streams = self._connections // (2 if way else 1)
@@ -220,7 +226,8 @@ class Iperf3Parser(LineParser):
             self._ended |= isinstance(record, Iperf3Result | Iperf3Done | Iperf3Failure)
             self._done |= isinstance(record, Iperf3Done)
             taken.append(record)
-        super()._take(taken)
+        super()._take([one for record in taken for one in self._test.told(record, self._role)])
+        self._undated = not any(isinstance(record, Iperf3Interval | Iperf3Result | Iperf3Done) for record in taken)
 
     def _begins(self, first: Record) -> bool:
         """Whether a line with this record begins another test."""

@@ -20,7 +20,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 
 BOTH = ("rate", "bytes", "packets")
-KNOWN = {"sender": ("retransmits",), "receiver": ("lost", "jitter")}
+KNOWN = {"sender": ("retransmits", "seconds"), "receiver": ("lost", "jitter")}
 """Figures of a result that both ends have, and those that only one of them knows."""
 DIRECTIONS = {True: "send", False: "receive"}
 
@@ -162,7 +162,8 @@ def _end(end: _Object) -> Iterator[Record]:
             if each:
                 sends = (total or ends["sender"] or each).sender  # in UDP, that of sum_sent is true whoever reports
                 time = each.seconds or each.end if sends == (name == "sender") else None
-                yield Iperf3Result(time, DIRECTIONS[sends], name, each.figures() if each.bytes else {})
+                figures = each.figures() | {"seconds": each.seconds or each.end} if each.bytes else {}
+                yield Iperf3Result(time, DIRECTIONS[sends], name, figures)
     percent = msgspec.convert(end.get("cpu_utilization_percent", {}), Mapping[str, _Number])
     load = {"local": percent.get("host_total"), "remote": percent.get("remote_total")}
     yield Iperf3Done({host: value / 100 for host, value in load.items() if value})

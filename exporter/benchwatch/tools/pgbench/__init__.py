@@ -7,6 +7,7 @@ from ..roles import Lost, Roles, Unit
 from . import command, metrics
 from .aggregate import AggregateParser, interval
 from .bins import LogBins
+from .further import further
 from .moments import of_aggregate, of_log, of_text
 from .state import PgbenchState
 from .text import TextParser
@@ -42,7 +43,7 @@ _ROLES = Roles(
     result_deviation=metrics.RESULT_LATENCY_STDDEV,
     result_quantile=metrics.RESULT_LATENCY,
     result_operations=metrics.RESULT_TRANSACTIONS,
-    fixed_rate=(metrics.RESULT_LAG_AVERAGE,),
+    fixed_rate=(metrics.LAG, metrics.RESULT_LAG_AVERAGE),
     lost={
         "failed": Lost(
             metrics.FAILED,
@@ -65,6 +66,7 @@ _ROLES = Roles(
     connection=metrics.RESULT_CONNECTION,
     duration=metrics.DURATION,
     latency_step=1e-6,
+    further=further,
     sources={
         metrics.TPS: "From pgbench's progress lines; without them, counted in its transaction log.",
         metrics.LATENCY_AVERAGE: "From pgbench's progress lines; without them, from its transaction log.",

@@ -67,7 +67,7 @@ class PgbenchCommand(Command):
         if not self.understood:
             return None
         prefix = self.options.get("log-prefix", "pgbench_log") if "log" in self.options else ""
-        return ExtraLog("transaction log", prefix, self._log_size)
+        return ExtraLog("transaction log", prefix, self._log_size, "log-prefix" in self.options)
 
     @property
     def _log_size(self) -> float:

@@ -10,6 +10,7 @@ From pgbench.c 9.3 - 18. Up to 12 messages have no prefix, from 13 `pgbench: err
     Run was aborted; the above results are incomplete.                      12+, before the report in one file
     Run was aborted due to an error in thread 2                             17+ --exit-on-abort; no final report follows
     connection to server at "h", port p failed: ... | could not create connection for setup
+    /usr/bin/pgbench: invalid option -- 'Q'                                 from getopt, with the path of the program
 
 The text of another error does not show whether it ends the run: it does unless the benchmark had begun, so the state
 decides. pgbench announces the one exception, if there is nothing to vacuum: `(ignoring this error and continuing
@@ -92,6 +93,8 @@ _CLIENT_ABORTED = re.compile(r"client (?P<client>\d{1,9}) (?:script \d+ )?aborte
 _RUN_ABORTED = re.compile(r"Run was aborted.*")
 _FATAL = re.compile(
     r"pgbench: fatal: (?P<message>.+)"
+    r"|^(?:\S*/)?pgbench: (?P<option>(?:invalid|unrecognized) option .+|option .+ (?:requires an argument"
+    r"|is ambiguous|doesn't allow an argument).*|option requires an argument .+)"
     r"|(?P<setup>could not create (?:connection|thread)\b.*|Perhaps you need to do initialization\b.*)"
 )
 _ERROR = re.compile(
@@ -139,7 +142,7 @@ def message(text: str) -> Message | None:
     if _IGNORED in text:
         return Ignored()
     if match := _FATAL.search(text):
-        return Failure(_tidy(match["message"] or match["setup"]), fatal=True)
+        return Failure(_tidy(match["message"] or match["option"] or match["setup"]), fatal=True)
     if match := _ERROR.match(text):
         return Failure(_tidy(match["message"] or match["connection"]), fatal=False)
     if text.startswith(VACUUM_START):

@@ -1,0 +1,55 @@
+"""A comparison as blocks: both sides, the verdicts, the figures, the parameters that differ, and warnings."""
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from ..show.content import Block, Column, Heading, Sentence, Table, TableRow, Tone
+from .comparison import Comparison, Comparisons
+from .wording import cells, describe, heading, level, sentence
+
+_TONES: dict[str, Tone] = {
+    "better": "good",
+    "worse": "bad",
+    "no difference shown": "strong",
+    "not judged": "unclear",
+}
+
+
+def blocks(found: Comparisons) -> Iterator[Block]:
+    """The whole comparison, each of the others after a heading."""
+    for one in found.others:
+        yield Heading(f"{one.other.name} against {found.base.name}")
+        yield Sentence(f"base: {describe(found.base)}")
+        yield Sentence(f"other: {describe(one.other)}")
+        for verdict in one.verdicts:
+            yield Sentence(sentence(verdict, found.roles, found.each), _TONES[verdict.word])
+        yield _figures(found, one)
+        if one.parameters:
+            yield _parameters(one)
+        yield from (Sentence(f"! {finding.text}", "warning") for finding in one.findings)
+
+
+def _figures(found: Comparisons, comparison: Comparison) -> Table:
+    names = ("base", "other", "change", f"{level(found.each)} interval")
+    columns = [Column("", right=False), *map(Column, names), Column("better", right=False)]
+    rows = []
+    for group, members in groupby(comparison.rows, lambda row: row.group):
+        if heading(group):
+            rows.append(TableRow([heading(group)], heading=True))
+        for row in members:
+            verdict = comparison.verdict(row)
+            tone = _TONES[verdict.word] if verdict else ""
+            rows.append(TableRow(cells(row, found.roles, found.warmup), tone))
+    return Table(columns, rows)
+
+
+def _parameters(comparison: Comparison) -> Table:
+    columns = [Column(name, right=False) for name in ("differs", "base", "other")]
+    rows = [
+        TableRow(
+            (f"{'' if one.intended else '! '}{one.name}", one.base or "-", one.other or "-"),
+            "" if one.intended else "bad",
+        )
+        for one in comparison.parameters
+    ]
+    return Table(columns, rows)

@@ -1,0 +1,120 @@
+"""Which workers of a run ran at the same time: only their figures are added. Every view takes its results from here.
+
+The workers of a tool and unit are taken in the order of their starts. A worker belongs to a result if
+
+- it overlaps one of its workers for at least half of the shorter one's time, and
+- all of them ran together for at least a tenth of the shortest one's time.
+
+The second condition keeps two workers apart that followed each other while a third one ran beside both. Workers whose
+clocks or roundings overlap by a moment followed each other all the same; forty databases that a script started within
+some seconds ran together.
+
+Nothing is added on a guess: a worker of which nothing says when it ran (see Timeline.span) is a result of its own. A
+process that only sees what another one counts belongs to the result that it overlaps the longest.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ..history.timeline import Timeline
+from ..tools.roles import Roles, Unit
+from .measures import roles_for
+
+_LINKED = 0.5
+_COMMON = 0.1
+_NAMED = 2
+"""Workers that the name of a result lists before it counts the others."""
+
+Span = tuple[float, float]
+
+
+class Together(NamedTuple):
+    """Workers of one tool and unit that ran at the same time."""
+
+    part: str
+    """What distinguishes it from the other results of its tool in the run: its workers. Empty if it is the only one."""
+    workers: Sequence[Timeline]
+
+    @property
+    def name(self) -> str:
+        """The name of the result: that of the run, and its part."""
+        run = self.workers[0].run
+        return f"{run}/{self.part}" if self.part else run
+
+
+def results(workers: Iterable[Timeline]) -> list[Together]:
+    """The workers of one run by result, each tool's results in the order of their starts."""
+    kinds: dict[tuple[str, Unit], list[Timeline]] = {}
+    observers: list[tuple[Timeline, Roles]] = []
+    for worker in workers:
+        roles = roles_for(worker)
+        if roles.observer:
+            observers.append((worker, roles))
+        else:
+            kinds.setdefault((worker.tool, roles.unit), []).append(worker)
+    found = {kind: _together(members) for kind, members in kinds.items()}
+    alone: dict[tuple[str, Unit], list[Timeline]] = {}
+    for worker, roles in observers:
+        kind = next((kind for kind in found if kind[0] == worker.tool), None)
+        if kind is None:
+            alone.setdefault((worker.tool, roles.unit), []).append(worker)
+        else:
+            max(found[kind], key=lambda members: max(_overlap(worker, one) for one in members)).append(worker)
+    found |= {kind: _together(members) for kind, members in alone.items()}
+    return [
+        Together(_named(members) if len(several) > 1 else "", members)
+        for several in found.values()
+        for members in several
+    ]
+
+
+def named(workers: Iterable[Timeline]) -> dict[str, list[Timeline]]:
+    """The workers of one run by the name of their result, which the results of several tools may share."""
+    found: dict[str, list[Timeline]] = {}
+    for result in results(workers):
+        found.setdefault(result.name, []).extend(result.workers)
+    return found
+
+
+def _together(workers: Sequence[Timeline]) -> list[list[Timeline]]:
+    if len(workers) == 1:
+        return [[*workers]]
+    found: list[list[Timeline]] = []
+    for worker in sorted(workers, key=lambda one: one.span or (math.inf, math.inf)):
+        joined = next((members for members in found if _belongs(worker, members)), None)
+        if joined is None:
+            found.append([worker])
+        else:
+            joined.append(worker)
+    return [sorted(members, key=workers.index) for members in found]
+
+
+def _belongs(worker: Timeline, members: Sequence[Timeline]) -> bool:
+    if worker.span is None or members[0].span is None:
+        return False
+    spans = [worker.span, *(one.span for one in members if one.span is not None)]
+    common = min(end for _, end in spans) - max(begin for begin, _ in spans)
+    if common < _COMMON * min(map(_length, spans)):
+        return False
+    return any(
+        _overlap(worker, one) >= _LINKED * min(_length(worker.span), _length(one.span or worker.span))
+        for one in members
+    )
+
+
+def _overlap(one: Timeline, other: Timeline) -> float:
+    """Seconds during which both ran; negative if they did not, by those between them; minus infinity if unknown."""
+    if one.span is None or other.span is None:
+        return -math.inf
+    return min(one.span[1], other.span[1]) - max(one.span[0], other.span[0])
+
+
+def _length(span: Span) -> float:
+    return span[1] - span[0]
+
+
+def _named(members: Sequence[Timeline]) -> str:
+    names = [one.worker for one in members]
+    more = len(names) - _NAMED
+    return " and ".join([", ".join(names[:_NAMED]), *([f"{more} more"] if more > 0 else [])])

@@ -1,0 +1,90 @@
+"""Whether a run kept its level, and how long it stood still.
+
+A run at a free rate is judged by its throughput: a step or trend of more than 5 % is a change of level. At a fixed rate
+the throughput says nothing, so the run is judged by its latency, of which a step is no more telling than a burst: the
+run is not steady either if a few slow reports make up most of its mean latency, or if it stood still.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..metrics.latencies import Group
+from .course import SILENT_INTERVALS
+from .measured import MeasuredRun, known_end
+from .measures import THROUGHPUT, Measure
+from .statistics import Shift, shift
+
+STEADY = 0.05
+"""Change of the mean, as a ratio, above which a shift within a run makes the run unsteady."""
+_BURST = 2.0
+"""Ratio of the mean latency to that of the median report above which a few reports make up most of it."""
+
+
+class Burst(NamedTuple):
+    """The latency of a run at a fixed rate that a few reports dominate, seconds."""
+
+    mean: float
+    median: float
+    """Of the reports."""
+
+
+def is_steady(run: MeasuredRun, group: Group, measure: Measure) -> bool:
+    """Whether a main measure kept its level. True also for a run too short to tell."""
+    stood_still = group in run.fixed_rate and stalled(run, group)
+    return not (change_of_level(run, group, measure) or burst(run, group, measure) or stood_still)
+
+
+def change_of_level(run: MeasuredRun, group: Group, measure: Measure) -> Shift | None:
+    """The point from which on the measure is higher or lower by so much that the run is unsteady; None without one."""
+    found = shift_of(run, group, measure)
+    return found if is_unsteady(found) else None
+
+
+def is_unsteady(found: Shift | None) -> bool:
+    """Whether a shift is large enough to matter."""
+    return found is not None and abs(found.after - found.before) > STEADY * abs(found.before)
+
+
+def shift_of(run: MeasuredRun, group: Group, measure: Measure) -> Shift | None:
+    """The point from which on a run's throughput or mean latency is higher or lower; None without one."""
+    course = run.courses.get(group)
+    total, weight = _totals(measure)
+    found = shift(course.values(total, weight)) if course is not None and course.ratio(total, weight) else None
+    if course is None or found is None:
+        return None
+    early = np.arange(len(course.ends)) < found.place
+    before, after = (course.chosen(part).ratio(total, weight) for part in (early, ~early))
+    return None if before is None or after is None else Shift(found.place, before, after)
+
+
+def _totals(measure: Measure) -> tuple[str, str]:
+    return ("operations", "") if measure is THROUGHPUT else ("latency", "timed")
+
+
+def burst(run: MeasuredRun, group: Group, measure: Measure) -> Burst | None:
+    """The latency of a run at a fixed rate if bursts dominate it; None if not, or if it is judged by its throughput."""
+    course = run.courses.get(group)
+    mean = course.ratio("latency", "timed") if course is not None and measure is not THROUGHPUT else None
+    if course is None or mean is None or group not in run.fixed_rate:
+        return None
+    timed = course.totals["timed"]
+    median = float(np.median(course.totals["latency"][timed > 0] / timed[timed > 0]))
+    return Burst(mean, median) if mean > _BURST * median else None
+
+
+def stalled(run: MeasuredRun, group: Group) -> float | None:
+    """Seconds of reports without a completed operation, and of silences; None without reports."""
+    course = run.courses.get(group)
+    if course is None:
+        return None
+    silence = SILENT_INTERVALS * float(np.median(course.seconds))
+    idle = (course.totals["operations"] <= 0) | (course.seconds > silence)
+    at_end = silence_at_end(run)
+    return float(course.seconds[idle].sum()) + (at_end if at_end > silence else 0.0)
+
+
+def silence_at_end(run: MeasuredRun) -> float:
+    """Seconds from the last report of any worker to the end of the run; 0 if it has not ended."""
+    last, end = run.last_report, known_end(run.timelines)
+    return 0.0 if last is None or end is None else max(0.0, end - last)

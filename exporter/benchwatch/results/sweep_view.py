@@ -1,0 +1,124 @@
+"""A sweep as blocks: a table with a row per point, then lines about knee, law and objective of each curve."""
+
+from collections.abc import Iterator, Sequence
+
+from ..compare.measured import MeasuredRun
+from ..compare.measures import LATENCY_MEAN, THROUGHPUT, Measure
+from ..compare.wording import figure, heading, level, title
+from ..show.content import Block, Sentence, table
+from ..values import numbers
+from .repeats import CONFIDENCE, FEWEST
+from .scalability import FEWEST_POINTS, Bounded
+from .sweep import CapacityCurve, CurvePoint, Mean, curves
+
+
+def blocks(runs: Sequence[MeasuredRun]) -> list[Block]:
+    """The table and the lines of a sweep. `runs` are its finished runs."""
+    found = curves(runs)
+    if not found:
+        return [Sentence("nothing to show: expected at least one finished run")]
+    names = curve_names(found)
+    first = found[0]
+    shown = [THROUGHPUT, LATENCY_MEAN, *dict.fromkeys(one.tail for one in found if one.tail)]
+    heads = [title(one, first.roles).removeprefix("latency ") for one in shown]
+    rows: list[list[str]] = []
+    for name, curve in zip(names, found, strict=True):
+        for point in curve.points:
+            cells = [_cell(curve, point.figures.get(one), one) for one in shown]
+            rows.append([name, point.value, str(len(point.runs)), *cells])
+    several = len(found) > 1
+    lines = [f"{f'{name}: ' * several}{line}" for name, one in zip(names, found, strict=True) for line in _lines(one)]
+    fewest = min(len(point.runs) for curve in found for point in curve.points)
+    if fewest < FEWEST:
+        few = f"expected {FEWEST} or more a point (--repeat {FEWEST})"
+        lines.append(f"too few runs for intervals of the points: {few}")
+    else:
+        lines.append(f"±: half of the {level(CONFIDENCE)} interval of the mean")
+    return [table(["", first.parameter, "runs", *heads], rows), *map(Sentence, lines)]
+
+
+def curve_names(found: Sequence[CapacityCurve]) -> list[str]:
+    """What distinguishes the curves of a sweep from each other; empty for a single one."""
+    jobs = {one.group[:-1] for one in found}
+    groups = {one.group for one in found}
+    names = []
+    for one in found:
+        group = heading(one.group if len(jobs) > 1 else one.group[-1:]) if len(groups) > 1 else ""
+        names.append(" ".join(part for part in (group, " ".join(one.second or ())) if part))
+    return names
+
+
+def _cell(curve: CapacityCurve, mean: Mean | None, measure: Measure) -> str:
+    if mean is None:
+        return ""
+    shown = figure(mean.value, measure, curve.roles)
+    if mean.interval is None or not mean.value:
+        return shown
+    return f"{shown} ±{50 * (mean.interval[1] - mean.interval[0]) / mean.value:.2g} %"
+
+
+def _lines(curve: CapacityCurve) -> Iterator[str]:
+    if not curve.free:
+        yield "the command sets the rate: no knee, and no law to fit"
+    elif curve.numeric:
+        if (knee := curve.knee) is not None:
+            yield f"knee: {_at(curve, knee)}; beyond it latency grows faster than throughput"
+        elif curve.powers:
+            yield f"knee: none up to {curve.parameter} {curve.points[-1].value}"
+    yield from _law(curve)
+    if (objective := curve.objective) is not None and curve.numeric:
+        yield f"objective: {_within(curve, objective)}"
+
+
+def _at(curve: CapacityCurve, point: CurvePoint) -> str:
+    figures = ((THROUGHPUT, ""), (curve.judged, curve.judged.title.removeprefix("latency ")))
+    means = [(name, one, point.figures[one].value) for one, name in figures if one in point.figures]
+    known = [f"{name} {figure(value, one, curve.roles)}".strip() for name, one, value in means]
+    known[0] += f" {curve.roles.unit.name}" * (not curve.roles.unit.in_bytes)
+    return f"{curve.parameter} {point.value}, {', '.join(known)}"
+
+
+def _within(curve: CapacityCurve, objective: float) -> str:
+    what = "the mean" if curve.judged is LATENCY_MEAN else curve.judged.title.removeprefix("latency ")
+    limit = numbers.trimmed(numbers.latency(objective))
+    most = curve.most_within
+    if most is None:
+        return f"no value of {curve.parameter} keeps {what} within {limit}"
+    end = " (the largest that was measured)" if most is curve.points[-1] else ""
+    mean = most.figures[curve.judged]
+    unsure = mean.interval is not None and mean.interval[1] > objective
+    doubt = "; its interval reaches beyond" if unsure else ""
+    return f"{_at(curve, most)}: the most that keeps {what} within {limit}{end}{doubt}"
+
+
+def _law(curve: CapacityCurve) -> Iterator[str]:
+    """The fit of the universal scalability law, or why there is none."""
+    law = curve.law
+    if law is None:
+        if curve.numeric and curve.free:
+            yield _why_no_fit(len(curve.points))
+        return
+    sure = f"{level(CONFIDENCE)} intervals"
+    yield (
+        f"scalability: contention {_bounded(law.contention)}, coherence {_bounded(law.coherence)} ({sure}); "
+        f"the runs are {100 * law.deviation:.1f} % from the law"
+    )
+    peak, reach = law.peak, f"{law.reach:g}"
+    if peak.value > law.reach:
+        least = f"; it may be from {peak.low:.3g} on" if peak.low <= law.reach else ""
+        yield f"peak: none up to {curve.parameter} {reach}, twice the largest measured{least}"
+        return
+    high = f"{peak.high:.3g}" if peak.high <= law.reach else f"beyond {reach}"
+    top = figure(law.at(peak.value), THROUGHPUT, curve.roles)
+    unit = "" if curve.roles.unit.in_bytes else f" {curve.roles.unit.name}"
+    yield f"peak: {curve.parameter} {peak.value:.3g} ({peak.low:.3g} to {high}), {top}{unit} by the law"
+
+
+def _why_no_fit(points: int) -> str:
+    if points < FEWEST_POINTS:
+        return f"too few points for a fit: {points}, expected {FEWEST_POINTS} or more"
+    return "no fit: expected values and throughputs above 0"
+
+
+def _bounded(found: Bounded) -> str:
+    return f"{found.value:.3g} ({found.low:.2g} to {found.high:.2g})"

@@ -1,0 +1,275 @@
+"""One run: a folder (or the files of one name beside the folders), its records, and its workers.
+
+The files determine the workers (see `layout`). If a worker's files change other than by growing (a file is rewritten,
+removed, or turns out to belong to another worker), the worker is read again from the start; its previous state stays
+visible until that is done.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from ..metrics.buckets import Buckets
+from ..settings.record import SUFFIX, RunFile, default_runfile
+from ..settings.settings import NOT_KNOWN, Here, RunsSettings
+from ..values.names import label
+from .files import FileStatus, Folder, Rewritten, dangling
+from .layout import StreamPlan, missing, plan
+from .observer import Observer
+from .recognition import Recognition
+from .run_records import RECORDS_AT_ONCE, Records
+from .stream import Stream, cut_into_runs
+from .unusable import Faults, FaultsOfRun
+
+_log = logging.getLogger(__name__)
+
+
+class ObservedRun:
+    """One run and its workers."""
+
+    def __init__(
+        self,
+        name: str,
+        folder: Path,
+        settings: RunsSettings,
+        buckets: Buckets,
+        faults: Faults,
+        here: Here = NOT_KNOWN,
+    ) -> None:
+        self.name = name
+        self.folder = folder
+        self.content = Folder(folder)
+        """Its content; unused if the run is the files of one name beside the folders."""
+        self.due = 0.0
+        """When the watcher checks it again, elapsed seconds."""
+        self.modified = 0.0
+        """When one of its files, except records, was last written, Unix seconds; 0 if it has none."""
+        self._faults = FaultsOfRun(name, faults)
+        self.listed: Mapping[str, FileStatus] = {}
+        """The files at the last look, including records."""
+        self.files: Mapping[str, FileStatus] = {}
+        """The files at the last look, without records."""
+        self._settings = settings
+        self._buckets = buckets
+        self._records = Records(folder, default_runfile(settings, here), self._faults)
+        self._recognition = Recognition(folder, self._faults)
+        self.chosen: int | None = None
+        """The number of the run that is shown if a file holds several, from 1; None: the last."""
+        self.broken = ""
+        """Why a bug prevents that its files are looked at, a sentence; empty if none does."""
+        self._quiet = False
+        self._settled = False
+        """Whether a look can be skipped while the files are the same."""
+        self._misread: dict[tuple[str, str], str] = {}  # a sentence by worker and reason
+        self._gone: Mapping[str, str] = {}  # links to files that are gone, and where these were
+        self._workers: dict[str, Observer] = {}
+        self._shown: dict[str, Observer] = {}
+
+    @property
+    def workers(self) -> list[Observer]:
+        """Its workers, except those whose files are still being read for the first time."""
+        return list(self._shown.values())
+
+    @property
+    def missing(self) -> list[str]:
+        """Files that its workers had and that are gone, a clause each."""
+        return [clause for worker in self._workers.values() for clause in worker.missing]
+
+    @property
+    def problems(self) -> list[str]:
+        """Current problems with its files; each sentence says what is wrong, where, and what to do."""
+        unreadable = [
+            f"{self.folder / text}; let the exporter's user read it"
+            for w in self._workers.values()
+            for text in w.output.unreadable
+        ]
+        misread = () if self.ended else self._misread.values()
+        mixed = filter(None, map(self._mixed, self._workers.values()))
+        own = [*self._recognition.problems, *self._records.problems.values()]
+        return [*self.bugs, *own, *misread, *unreadable, *mixed]
+
+    @property
+    def bugs(self) -> list[str]:
+        """What a bug in benchwatch keeps from being read, a sentence each."""
+        return [text for text in (self.broken, *(worker.broken for worker in self._workers.values())) if text]
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The labels in the records of its workers."""
+        return {name: value for worker in self._workers.values() for name, value in worker.runfile.labels.items()}
+
+    @property
+    def plans(self) -> Mapping[str, Sequence[StreamPlan]]:
+        """The streams of each worker, by the worker's name."""
+        return {name: worker.output.plans for name, worker in self._workers.items()}
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether everything has been read."""
+        return bool(self.broken) or (
+            not self._records.unread
+            and all(worker.output.caught_up or worker.broken for worker in self._workers.values())
+        )
+
+    @property
+    def ended(self) -> bool:
+        """Whether all workers have ended; if it has none, whether its files have long been unchanged."""
+        workers = self._workers.values()
+        return all(worker.ended or worker.broken for worker in workers) if workers else self._quiet
+
+    @property
+    def end(self) -> float:
+        """When its last worker ended, Unix seconds."""
+        return max((worker.end for worker in self._workers.values()), default=self.modified)
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes read from its files."""
+        return sum(worker.output.size for worker in self._workers.values())
+
+    def look(self, files: Mapping[str, FileStatus], now: float) -> None:
+        """Take the current files, plan the streams and read new records."""
+        if self._settled and files == self.listed:
+            return
+        self.listed = files
+        records = {name: status for name, status in files.items() if name.endswith(SUFFIX)}
+        changed = self._records.look(records)
+        before = self.files
+        self.files = {name: status for name, status in files.items() if name not in records} if records else files
+        self.modified = max((status.modified for status in self.files.values()), default=0.0)
+        # Records count here: a launcher writes one before the benchmark prints anything.
+        modified = max([self.modified, *(status.modified for status in records.values())])
+        self._quiet = now - modified > self._settings.abandoned_after
+        if self._recognition.look(self.files, now):
+            self._follow(plan(self._recognition.files, self.name))
+        if changed or (self._records.ended and self.files != before):  # perhaps a run after the recorded end
+            self._configure()
+        known = self._recognition.complete and bool(self._workers)
+        self._settled = known and all(status.settled for status in records.values())
+
+    def read_records(self, limit: int) -> None:
+        """Read up to `limit` of the new and changed records, and apply them."""
+        self._records.read(limit)
+        self._configure()
+
+    def _configure(self) -> None:
+        for name, worker in self._workers.items():
+            runfile = self._runfile_of(name, worker.output.plans)
+            worker.configure(runfile)
+            if (shown := self._shown.get(name, worker)) is not worker:
+                shown.configure(runfile)
+
+    def _runfile_of(self, worker: str, plans: Sequence[StreamPlan]) -> RunFile:
+        texts = {name: self.files[name] for plan in plans if not plan.is_log for name, _ in plan.parts}
+        return self._records.of(worker, texts)
+
+    def _follow(self, plans: Mapping[str, tuple[StreamPlan, ...]]) -> None:
+        workers = {}
+        if label(self.folder.resolve().name) in self.name:  # else it shares the folder with many runs
+            with suppress(OSError):  # the next look says so
+                self._gone = dangling(self.folder)
+        for name, streams in plans.items():
+            worker = self._workers.get(name)
+            if worker is None or not worker.output.follow(streams):
+                worker = self._begin(name, streams)
+            workers[name] = worker
+        self._workers = workers
+        for name, worker in workers.items():
+            worker.miss(missing(self._gone, name))
+        self._recognition.read = {part for each in plans.values() for plan in each for part, _ in plan.parts}
+        self._shown = {name: worker for name, worker in self._shown.items() if name in workers}
+
+    def _begin(self, name: str, streams: Sequence[StreamPlan]) -> Observer:
+        """A worker that has read nothing yet.
+
+        Its files are looked at once more when it has read their beginning: they may have been rewritten before that.
+        """
+        self._settled = False
+        for stream in streams:
+            for part, _ in stream.parts:
+                self._recognition.forget(part)
+        return self.new_worker(name, streams)
+
+    def choose(self, number: int) -> int:
+        """Show run `number` (from 1) of each worker's output instead of the last; returns the largest number of runs.
+
+        Logs belong to the last run. Workers whose output holds fewer runs are not shown. Raises OSError.
+        """
+        self.chosen = number
+        most = 0
+        chosen: dict[str, Observer] = {}
+        for name, worker in self._workers.items():
+            cuts = [cut_into_runs(plan, self.folder) for plan in worker.output.plans if not plan.is_log]
+            count = max((len(each) for each in cuts), default=0)
+            most = max(most, count)
+            plans = [each[number - 1] for each in cuts if number <= len(each)]
+            plans += [plan for plan in worker.output.plans if plan.is_log and number == count]
+            if plans and number <= count:
+                chosen[name] = self.new_worker(name, plans)
+        self._workers = chosen
+        return most
+
+    def new_worker(
+        self,
+        name: str,
+        streams: Sequence[StreamPlan],
+        open_stream: Callable[[StreamPlan, Path], Stream] = Stream,
+    ) -> Observer:
+        """A worker that has read nothing yet."""
+        runfile = self._runfile_of(name, streams)
+        worker = Observer(self.name, name, streams, self.folder, self._buckets, runfile, open_stream)
+        worker.miss(missing(self._gone, name))
+        return worker
+
+    def clock_was_set(self, by: float) -> None:
+        """See Output."""
+        for worker in {*self._workers.values(), *self._shown.values()}:
+            worker.output.clock_was_set(by)
+
+    def read(self, limit: int, now: float) -> int:
+        """Read up to `limit` new bytes of each file and advance the clock; returns the number of bytes."""
+        if taken := len(self._records.unread):
+            self.read_records(RECORDS_AT_ONCE)
+        for name, worker in self._workers.items():
+            if not worker.broken:
+                try:
+                    taken += self._read(name, worker, limit, now)
+                except Exception as error:  # a bug that one worker meets must not affect the others
+                    self._break(worker, error)
+        return taken
+
+    def _read(self, name: str, worker: Observer, limit: int, now: float) -> int:
+        try:
+            taken = worker.output.read(limit, self.files, now)
+        except Rewritten:
+            self._workers[name] = self._begin(name, tuple(worker.output.plans))
+            return 1
+        worker.tick(now)
+        self._say_faults(worker)
+        if worker.output.caught_up and worker.output.size and not self._records.unread:
+            self._shown[name] = worker
+        return taken
+
+    def _break(self, worker: Observer, error: Exception) -> None:
+        why = f"{type(error).__name__}: {error}"
+        worker.broken = f"worker {worker.name} cannot be read further: {why}; please report this"
+        self._faults.say("internal", f"run {self.name}: {worker.broken}", worker, error)
+
+    def _mixed(self, worker: Observer) -> str:
+        """A sentence that says if a worker's files are the output of several processes; else empty."""
+        if len(worker.state.reporting) < 2:
+            return ""
+        names = " and ".join(str(self.folder / name) for name in sorted(worker.state.reporting))
+        return f"{names} both have reports, and are read as the output of one process: rename one, before its suffix"
+
+    def _say_faults(self, worker: Observer) -> None:
+        if mixed := self._mixed(worker):
+            self._faults.say("twins", mixed, mixed)
+        while worker.output.faults:
+            reason, text = worker.output.faults.popitem()
+            level = logging.INFO if reason == "other_text" else logging.WARNING
+            if level == logging.WARNING:
+                self._misread[worker.name, reason] = f"{text}; left out"
+            if self._faults.is_news(worker.name, reason):
+                _log.log(level, "run %s: %s", self.name, text)

@@ -1,0 +1,140 @@
+"""A worker as plain data (`model.Worker`): what pages, `/api/runs` and `watch` show of it."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from ..metrics.samples import Family
+from ..model.run import Loss, Measured, Worker
+from ..tools.api import Times
+from ..tools.roles import Numbers, Roles
+from .observer import Observer
+
+SILENT = 15.0
+"""Seconds without a report after which a running benchmark counts as one that does not report."""
+
+
+def silent(worker: Observer) -> bool:
+    """Whether the benchmark runs, but has not reported since it began."""
+    waiting = worker.phase == "running" and worker.state.last_report is None
+    return waiting and worker.quiet > SILENT and bool(worker.tool.advice)
+
+
+def shown(worker: Observer) -> Worker:
+    """The worker now."""
+    state, roles, tool, figures = worker.state, worker.roles, worker.tool, worker.figures
+    if worker.ended and worker.runfile.warmup:  # the tool's own include it: its page has the result
+        figures = figures._replace(throughput=None, latency=None, p99=None)
+    times = state.times() if worker.has_figures else Times()
+    numbers = _numbers(worker)
+    warnings = numbers.get(roles.warnings.name, {}) if roles.warnings else {}
+    notes = worker.notes
+    if silent(worker):
+        sentence = "has not reported since it began"
+        notes.append(f"{tool.name} {sentence}: {tool.advice} reports after a restart")
+    return Worker(
+        run=worker.run,
+        name=worker.name,
+        tool=tool.name,
+        tool_version=state.tool_version,
+        state=worker.phase,
+        reason=worker.reason,
+        notes=tuple(notes),
+        warnings=tuple(dict.fromkeys(labels[-1] for labels in warnings)),
+        labels=dict(sorted(worker.runfile.labels.items())),
+        parameters=dict(worker.parameters),
+        unit=roles.unit.name,
+        in_bytes=roles.unit.in_bytes,
+        observer=roles.observer,
+        apart=tuple(sorted(roles.apart)),
+        start=worker.start,
+        end=worker.end if worker.ended else None,
+        last_report=state.last_report,
+        report_interval=state.report_interval,
+        duration=_plain(worker.planned),
+        measured=roles.measured(numbers),
+        warmup=float(worker.runfile.warmup),
+        objective=_plain(worker.objective),
+        throughput=figures.throughput,
+        latency=figures.latency,
+        p99=figures.p99,
+        time=times.report,
+        p99_time=times.p99,
+        operations=figures.operations,
+        now=() if worker.ended else tuple(_now(numbers, roles)),
+        result=tuple(_result(numbers, roles)) if worker.ended else (),
+        lost={word: Loss(*counts, lost.bad) for word, lost in roles.lost.items() if (counts := lost.told(numbers))},
+        reports=tuple(state.history),
+    )
+
+
+def _plain(seconds: float | None) -> float | None:
+    """A Duration as the number that JSON knows."""
+    return None if seconds is None else float(seconds)
+
+
+def _numbers(worker: Observer) -> Numbers:
+    """Its counters and gauges, by family and by the values of the family's labels."""
+    found: dict[str, dict[tuple[str, ...], float]] = defaultdict(dict)
+    for sample in worker.state.samples(worker.current):
+        if isinstance(sample.value, int | float) and math.isfinite(sample.value):
+            found[sample.family.name][sample.labels] = sample.value
+    return found
+
+
+Group = tuple[str, ...]
+
+
+def _groups(numbers: Numbers, roles: Roles, *families: Family | None) -> list[Group]:
+    """The labels for which these families have numbers, in the tool's order."""
+    length = len(roles.labels)
+    every = (labels for one in families if one for labels in numbers.get(one.name, ()))
+    return list(dict.fromkeys(labels[:length] for labels in every))
+
+
+def _value(numbers: Numbers, family: Family | None, group: Group) -> float | None:
+    return numbers.get(family.name, {}).get(group) if family else None
+
+
+def _quantiles(numbers: Numbers, family: Family | None, highest: Family | None, group: Group) -> dict[str, float]:
+    """Latencies by quantile; the family `highest` is quantile 1."""
+    every = numbers.get(family.name, {}) if family else {}
+    found = {labels[-1]: value for labels, value in every.items() if labels[:-1] == group}
+    latency = _value(numbers, highest, group)
+    return found if latency is None else found | {"1": latency}
+
+
+def _now(numbers: Numbers, roles: Roles) -> Iterator[Measured]:
+    in_bytes = roles.unit.in_bytes
+    groups = _groups(numbers, roles, roles.total, roles.rate) if roles.labels else [()]
+    for group in groups:
+        target = _value(numbers, roles.target_rate, group)
+        yield Measured(
+            *_names(group),
+            rate=_value(numbers, roles.rate, group),
+            latency=_value(numbers, roles.latency, group),
+            quantiles=_quantiles(numbers, roles.window, roles.latency_max, group),
+            bandwidth=_value(numbers, roles.rate if in_bytes else roles.bandwidth, group),
+            target_rate=None if in_bytes else target,
+            target_bandwidth=target if in_bytes else _value(numbers, roles.target_bandwidth, group),
+            time=_value(numbers, roles.interval_time, group),
+            quantiles_time=_value(numbers, roles.window_time, group),
+        )
+
+
+def _result(numbers: Numbers, roles: Roles) -> Iterator[Measured]:
+    in_bytes = roles.unit.in_bytes
+    for group in _groups(numbers, roles, roles.result_rate):
+        yield Measured(
+            *_names(group),
+            rate=_value(numbers, roles.result_rate, group),
+            latency=_value(numbers, roles.result_latency, group),
+            quantiles=_quantiles(numbers, roles.result_quantile, roles.result_latency_max, group),
+            bandwidth=_value(numbers, roles.result_rate if in_bytes else roles.result_bandwidth, group),
+        )
+
+
+def _names(group: Sequence[str]) -> tuple[str, str]:
+    """The job and the operation of a group."""
+    *job, op = group or ("",)
+    return " ".join(job), op

@@ -1,0 +1,53 @@
+"""Blocks as HTML, for the exporter's pages and the report; `page_style` has the rules of their classes."""
+
+from collections.abc import Iterable
+
+from ..values.printable import in_html
+from .content import Block, Heading, Sentence, Table
+
+_NONE = '<span class="none">–</span>'
+
+
+def html(blocks: Iterable[Block]) -> str:
+    """The elements, one after the other."""
+    return "".join(map(_block, blocks))
+
+
+def _block(block: Block) -> str:
+    if isinstance(block, Heading):
+        return f"<h3>{in_html(block.text)}</h3>"
+    if isinstance(block, Sentence):
+        kind = f' class="{block.tone}"' if block.tone else ""
+        return f"<p{kind}>{in_html(block.text)}</p>"
+    return table_html(block.filled)
+
+
+def table_html(table: Table) -> str:
+    """A table; a first column that is aligned to the left holds the names of the rows.
+
+    It has a head if a column has a name.
+    """
+    heads = "".join(
+        f'<th scope="col">{_chip(column.colour)}{in_html(column.name)}</th>' if column.name else "<td></td>"
+        for column in table.columns
+    )
+    head = f"<thead><tr>{heads}</tr></thead>" if any(column.name for column in table.columns) else ""
+    named = not table.columns[0].right
+    figures = ' class="numbers"' if any(column.right for column in table.columns) else ""
+    body = ""
+    for row in table.rows:
+        if row.heading:
+            body += f'<tr><th scope="rowgroup" colspan="{len(table.columns)}">{in_html(row.cells[0])}</th></tr>'
+            continue
+        meaning = f' title="{in_html(row.meaning)}"' if row.meaning else ""
+        kind = f' class="{row.tone}"' if row.tone else ""
+        name = f'<th scope="row"{meaning}>{in_html(row.cells[0])}</th>' if named else ""
+        values = "".join(f"<td>{in_html(value) or _NONE}</td>" for value in row.cells[named:])
+        body += f"<tr{kind}>{name}{values}</tr>"
+    return f'<div class="scroll"><table{figures}>{head}<tbody>{body}</tbody></table></div>'
+
+
+def _chip(colour: str) -> str:
+    if not colour:
+        return ""
+    return f'<svg class="chip" width="14" height="10"><rect width="14" height="10" fill="{colour}"/></svg>'

@@ -1,0 +1,143 @@
+"""Reads a stream of a text tool."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ..api import Begin
+from ..lines import LineParser
+from .records import MOST, Failed, Record, Said, ToolReport, ToolResult
+from .tool_figures import Key
+
+if TYPE_CHECKING:
+    from .tool import TextTool
+
+Hook = Callable[[str], Sequence[Record] | None]
+"""Reads a line that is no report by the templates; None: the other patterns are to read it."""
+
+
+class KitParser(LineParser):
+    """See tools.Parser."""
+
+    _DATED = (ToolReport, ToolResult)
+    _TORN = (ToolReport, ToolResult, Said)
+
+    def __init__(self, tool: "TextTool") -> None:
+        super().__init__()
+        self.entries: dict[Key, float] = {}
+        """What the final report has said so far, if its last line is known."""
+        self.next_has_no_rates = False
+        """Whether the rates in the next report are wrong."""
+        self.version = ""
+        """As the tool prints it."""
+        self.continues = False
+        """Whether lines of any form continue the message in the last one."""
+        self._tool = tool
+        self._hooks = [make(self) for make in tool.hooks]
+        self._begun: float | None = None  # Unix seconds
+        self._reported = 0.0  # the time of the last report
+        self._undated_reports = 0
+        self._is_closing = False
+
+    def feed(self, data: bytes) -> list[Record]:
+        """See Parser."""
+        return super().feed(data.replace(b"\r", b"\n") if self._tool.carriage_returns else data)
+
+    def _is_whole(self, line: bytes) -> bool:
+        text = line.decode("utf-8", "replace")
+        if self._tool.compiled.last and self._tool.compiled.last.match(text):
+            return True
+        return any(template.is_whole and template.read(text) for template in self._tool.compiled.reports)
+
+    def close(self) -> list[Record]:
+        """See Parser."""
+        self._is_closing = True
+        return super().close()
+
+    def _is_dated(self, record: Record) -> bool:
+        return super()._is_dated(record) and record.time is not None  # type: ignore[union-attr]
+
+    def _misread(self, reason: str, text: str) -> None:
+        if reason == "other_text" and self._tool.like and re.match(self._tool.like, text):
+            reason = "interval_line"
+        super()._misread("truncated_line" if self._is_closing else reason, text)
+
+    def _read(self, text: str) -> Sequence[Record] | None:
+        continued, self.continues = self.continues, False
+        if (found := self._known(text)) is None:
+            self.continues = continued
+            return [] if continued else None
+        self.continues |= any(isinstance(record, Failed) for record in found)
+        return self._in_order(found)
+
+    def _known(self, text: str) -> Sequence[Record] | None:
+        if report := self._report(text):
+            return [report]
+        for hook in self._hooks:
+            if (found := hook(text)) is not None:
+                return found
+        patterns = self._tool.compiled
+        if banner := patterns.banner.match(text):
+            return self._banner(banner.groupdict())
+        if patterns.last and patterns.last.match(text):
+            return self.finish()
+        if line := next((line for one in patterns.summary if (line := one.read(text))), None):
+            if patterns.last is None:
+                return [ToolResult(line.figures, line.time)]
+            if len(self.entries) < MOST:
+                self.entries |= line.figures if line.time is None else {**line.figures, ("time",): line.time}
+            return []
+        if self._tool.start and text == self._tool.start:
+            return [ToolResult({}, 0.0, final=False)]
+        if patterns.fatal and (failed := patterns.fatal.match(text)):
+            return [Failed((failed.group(failed.lastindex or 0) or text).strip())]
+        said = [Said(name, match[1]) for name, one in patterns.settings.items() if (match := one.match(text))]
+        return said if said or (patterns.known and patterns.known.match(text)) else None
+
+    def _report(self, text: str) -> ToolReport | None:
+        """The report in a line; None if it has none."""
+        line = next((line for one in self._tool.compiled.reports if (line := one.read(text))), None)
+        if line is None:
+            return None
+        if self._tool.derive:
+            self._tool.derive(line.figures)
+        if self.next_has_no_rates and line.figures:
+            self.next_has_no_rates = False
+            known = self._tool.families.figures
+            line = line._replace(figures={key: n for key, n in line.figures.items() if not known[key[0]].rate})
+        if line.time is None and line.unix is None:
+            self._undated_reports += 1
+            return ToolReport(self._undated_reports * self._tool.every, line.figures)
+        if line.unix is None:
+            return ToolReport(line.time or 0.0, line.figures)
+        self._begun = line.unix if self._begun is None else self._begun
+        return ToolReport(line.unix - self._begun, line.figures)
+
+    def finish(self) -> list[Record]:
+        """The result, once the last line of the final report was read."""
+        figures, self.entries = self.entries, {}
+        if self._tool.derive:
+            self._tool.derive(figures)
+        return [ToolResult(figures, figures.get(("time",)), final=bool(figures))]
+
+    def _banner(self, groups: dict[str, str | None]) -> list[Record]:
+        again: list[Record] = [Begin()] if self.records else []
+        self.entries, self._reported, self._begun, self._undated_reports = {}, 0.0, None, 0
+        self.version = groups.get("version") or ""
+        if begun := groups.get("begun"):
+            self._begun = float(begun)
+        return [*again, *(Said(name, value) for name, value in groups.items() if value)]
+
+    def _in_order(self, found: Sequence[Record]) -> Sequence[Record]:
+        """The same, where a report that is earlier than the one before begins another run."""
+        if len(found) == 1 and (not isinstance(found[0], ToolReport) or found[0].time >= self._reported):
+            self._reported = found[0].time if isinstance(found[0], ToolReport) else self._reported
+            return found
+        ordered: list[Record] = []
+        for record in found:
+            if isinstance(record, ToolReport):
+                if record.time < self._reported:
+                    ordered.append(Begin())
+                self._reported = record.time
+            ordered.append(record)
+        return ordered

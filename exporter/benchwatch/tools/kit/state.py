@@ -1,0 +1,217 @@
+"""What is known of one run of a text tool, from its records.
+
+- Counters are what reports count, or their rates x the time since the previous report. A tool divides by the true
+  length of an interval but may round the time that it prints, so what it may have rounded up is held back. The final
+  report settles the counters. They never go back.
+- The start is estimated from the time of the last report and when that was written, unless the tool says it.
+- A run with a final report after an error has failed, with results.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
+
+from ...metrics.samples import HistogramValue, Sample
+from ..api import Figures, Outcome
+from ..api import Report as Shown
+from ..beginning import ROUNDING, ElapsedState
+from ..roles import Roles, roles_of
+from .records import MOST, Failed, Said, ToolReport, ToolResult
+from .tool_figures import Families, Key, Slot
+
+_MOST_SHAPES = 100
+
+
+class _Shape(NamedTuple):
+    """Which figures of a report play which part."""
+
+    throughput: Sequence[Key]
+    latency: Sequence[Key]
+    rates: Sequence[Key]
+    counted: Sequence[tuple[Key, bool]]
+    """With `added`."""
+
+
+class KitState(ElapsedState):
+    """See tools.State."""
+
+    def __init__(self, families: Families, roles: Sequence[Roles], rounding: float) -> None:
+        super().__init__()
+        self._families = families
+        self._roles = roles
+        self._ROUNDING = max(rounding, ROUNDING)
+        self._slack = rounding / 2  # seconds that a time may be ahead of the truth
+        self._moment: dict[Key, float] = {}  # figures of the last moment
+        self._time: float | None = None  # of the last moment
+        self._before = 0.0  # the time of the moment before
+        self._idle_before = 0
+        self._is_interrupted = False
+        self._sums: dict[Key, float] = defaultdict(float)
+        self._highest: dict[Key, float] = defaultdict(float)
+        self._totals: dict[Key, float] = {}
+        self._settings: dict[Key, float] = {}
+        self._results: dict[Key, float] = {}
+        self._bins: dict[Key, float] = defaultdict(float)
+        self._shapes: dict[tuple[Key, ...], _Shape] = {}
+        self._ended: dict[str, float] = {}  # by stream, the time of its final report
+
+    def apply(self, record: Any, stream: str, arrived: float) -> None:
+        """See tools.State."""
+        super().apply(record, stream, arrived)
+        match record:
+            case Said("version", version):
+                self.tool_version = version
+            case Said("begun", begun):
+                self._begun = float(begun)
+            case Said(name, value):
+                self._parameters[name] = value
+                if name == "report_interval":
+                    self._interval = float(value) or None
+            case Failed(message, interrupted):
+                self._is_interrupted |= interrupted and not self._failure
+                self._failure = self._failure or message
+            case ToolReport():
+                self._elapsed[stream] = record.time
+                if record.figures:
+                    self.reporting.add(stream)
+                    self._report(record)
+            case ToolResult():
+                self._result(record, stream)
+
+    def _report(self, record: ToolReport) -> None:
+        figures = record.figures
+        together = record.time - (self._time or 0.0) < (self._interval or 0.0) / 2
+        if self._time is not None and together and figures.keys().isdisjoint(self._moment):
+            moment = {**self._moment, **figures} if len(self._moment) < MOST else self._moment
+            if self._shape(tuple(self._moment)).throughput:
+                self._reports.pop()
+            self.idle_reports = self._idle_before
+        else:
+            moment = dict(figures)
+            self._before, self._idle_before = self._time or 0.0, self.idle_reports
+        seconds = max(0.0, record.time - self._before) if record.length is None else record.length
+        if "report_interval" not in self._parameters and seconds:
+            whole = seconds if record.length is None else round(seconds, 1)
+            self._interval = min(whole, self._interval or whole) if record.length is None else self._interval or whole
+        self._moment, self._time = moment, record.time
+        if record.counted:
+            self._count(figures, seconds)
+        shape = self._shape(tuple(moment))
+        if shape.throughput:
+            latency = moment[shape.latency[0]] if len(shape.latency) == 1 else None
+            self._reports.append(Shown(record.time, sum(moment[key] for key in shape.throughput), latency))
+        if shape.rates and seconds >= (self._interval or 0.0) / 2:
+            self.idle_reports = 0 if any(moment[key] for key in shape.rates) else self._idle_before + 1
+
+    def _shape(self, keys: tuple[Key, ...]) -> "_Shape":
+        if (known := self._shapes.get(keys)) is None:
+            if len(self._shapes) >= _MOST_SHAPES:
+                self._shapes.clear()
+            figures = {key: self._families.figures[key[0]] for key in keys}
+            roles = self._roles_of(keys)
+            known = self._shapes[keys] = _Shape(
+                self._playing("rate", keys, roles),
+                self._playing("latency", keys, roles),
+                [key for key, figure in figures.items() if figure.rate],
+                [(key, figure.added) for key, figure in figures.items() if figure.total],
+            )
+        return known
+
+    def _count(self, figures: Mapping[Key, float], seconds: float) -> None:
+        for key, is_added in self._shape(tuple(figures)).counted:
+            if key not in self._totals and len(self._totals) >= MOST:
+                continue
+            value, held_back = figures[key], 0.0
+            if not is_added:
+                highest = self._highest[key] = max(value, self._highest[key])
+                held_back = self._slack * highest
+                value *= seconds
+            total = self._sums[key] = self._sums[key] + value
+            self._totals[key] = max(int(total - held_back), self._totals.get(key, 0))
+
+    def _result(self, record: ToolResult, stream: str) -> None:
+        if record.time is not None:
+            if record.final:
+                self._ended[stream] = max(record.time, self._ended.get(stream, 0.0))
+            self._elapsed[stream] = self._ended.get(stream, record.time)
+        known = self._results.keys() | self._settings.keys() | self._bins.keys()
+        for key, value in record.figures.items():
+            figure = self._families.figures[key[0]]
+            if key not in known and len(known) >= MOST + len(self._bins):
+                continue
+            if figure.bins:
+                self._bins[key] += value
+            elif figure.setting:
+                self._settings[key] = value
+            elif record.final:
+                self._results[key] = value
+                if settled := figure.settles or (key[0] if figure.total and not figure.result else ""):
+                    counted = self._families.figures[settled]
+                    total, is_exact = (settled, *key[1 : 1 + len(counted.labels)]), counted.added
+                    self._totals[total] = value if is_exact else max(int(value), self._totals.get(total, 0))
+        self._complete |= record.final
+
+    @property
+    def outcome(self) -> Outcome:
+        """See tools.State."""
+        return "interrupted" if self._is_interrupted else super().outcome
+
+    @property
+    def last_report(self) -> float | None:
+        """See tools.State; a report may have no throughput."""
+        start = self.start if self.reporting or self._complete else None
+        return None if start is None else start + max(self._elapsed.values(), default=0.0)
+
+    def _playing(self, role: str, keys: Collection[Key], roles: Roles) -> list[Key]:
+        """Those of the figures that play a role."""
+        slot: Slot = "result" if role.startswith("result_") else "total" if role == "total" else "live"
+        wanted = getattr(roles, role)
+        return [key for key in keys if wanted and self._families.get(slot, key[0]) is wanted]
+
+    def _roles_of(self, live: Collection[Key], results: Collection[Key] = ()) -> Roles:
+        """The roles that apply to a run with these figures in its reports and in its final report."""
+        families = [self._families.get("live", key[0]) for key in live]
+        families += [self._families.get("result", key[0]) for key in results]
+        return roles_of(self._roles, {family.name for family in families if family})
+
+    def figures(self) -> Figures:
+        """See tools.State."""
+        found: Mapping[Key, float] = {} if self.outcome else self._moment
+        start, window = "", "window"
+        if self._results:
+            start, window, found = "result_", "result_quantile", self._results
+        roles = self._roles_of(self._moment, self._results)
+        names = (f"{start}rate", f"{start}latency", window)
+        rates, means, quantiles = (self._playing(role, found, roles) for role in names)
+        done = [self._results[key] for key in self._playing("result_operations", self._results, roles)]
+        if not done and roles.unit.in_bytes == (roles.operations == "bytes"):  # else the counter has another unit
+            done = [self._totals[key] for key in self._playing("total", self._totals, roles)]
+        return Figures(
+            sum(found[key] for key in rates) if rates else None,
+            found[means[0]] if len(means) == 1 else None,
+            next((found[key] for key in quantiles if key[1:] == ("0.99",)), None),
+            int(sum(done)) if done else None,
+        )
+
+    def samples(self, current: bool) -> Iterator[Sample]:
+        """See tools.State."""
+        parts: Sequence[tuple[Slot, Mapping[Key, float]]] = (
+            ("live", self._moment if current else {}),
+            ("total", self._totals),
+            ("setting", self._settings),
+            ("result", self._results),
+        )
+        for slot, figures in parts:
+            for key, value in figures.items():
+                if family := self._families.get(slot, key[0]):
+                    yield Sample(family, key[1:], value)
+        if self._bins and self._results:
+            bins = sorted((float(edge), count) for (_, edge), count in self._bins.items())
+            ((name, *_), *_) = self._bins
+            family = self._families.get("bins", name)
+            counts = list(accumulate(int(count) for _, count in bins))
+            edges = [*(f"{edge:.7g}" for edge, _ in bins), "+Inf"]
+            total = self._results.get(("sum",), 0.0)
+            assert family is not None
+            yield Sample(family, (), HistogramValue(edges, [*counts, counts[-1]], total))

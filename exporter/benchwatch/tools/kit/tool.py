@@ -1,0 +1,110 @@
+"""The description of a text tool."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from ..api import Kind, Tool
+from ..launcher import Launcher
+from ..lines import recognise_lines
+from ..roles import Roles
+from .parser import Hook, KitParser
+from .state import KitState
+from .templates import Template
+from .tool_figures import Families, Key
+
+
+class Compiled(NamedTuple):
+    """The patterns of a tool."""
+
+    banner: re.Pattern[str]
+    reports: Sequence[Template]
+    summary: Sequence[Template]
+    last: re.Pattern[str] | None
+    fatal: re.Pattern[str] | None
+    known: re.Pattern[str] | None
+    settings: Mapping[str, re.Pattern[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class TextTool:
+    """A tool whose output is lines. Patterns are regular expressions from a line's beginning, templates see there."""
+
+    name: str
+    families: Families
+    roles: Sequence[Roles]
+    banner: str
+    """A tool's first line; its groups become settings, `version` and `begun` (Unix seconds) among them."""
+    begins: str = ""
+    """What a line begins with that only this tool prints, where banner and reports do not show it: a torn banner."""
+    reports: Sequence[str] = ()
+    """Templates of the lines that it prints while it runs."""
+    summary: Sequence[str] = ()
+    """Templates of the lines of its final report."""
+    last: str = ""
+    """The last line of the final report; without it, each line of the summary is a result of its own."""
+    derive: Callable[[dict[Key, float]], None] | None = None
+    """Adds what follows from them to the figures of a report, or of the final report, which has `time`, seconds."""
+    start: str = ""
+    """The line with which its clock starts."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """By name of a parameter: its pattern, with the value as group."""
+    known: str = ""
+    """Lines that say nothing."""
+    fatal: str = ""
+    """Errors that end a run; the group is the message, which may continue in lines of any form."""
+    like: str = ""
+    """What a line begins with that should be a report."""
+    hooks: Sequence[Callable[[KitParser], Hook]] = ()
+    """Make readers for what no template can express; each stream has its own."""
+    rounding: float = 0.0
+    """The unit to which it rounds the times in its reports, seconds; 0: they are exact, or it has none."""
+    every: float = 0.0
+    """Seconds between reports that do not say their time."""
+    carriage_returns: bool = False
+    """Whether a carriage return ends its reports."""
+    advice: str = ""
+    example: str = ""
+    has_server: bool = False
+    launcher: Launcher | None = None
+    time_limit: str = ""
+
+    @cached_property
+    def compiled(self) -> Compiled:
+        """Its patterns."""
+
+        def pattern(text: str) -> re.Pattern[str] | None:
+            return re.compile(text) if text else None
+
+        figures = self.families.figures
+        return Compiled(
+            re.compile(self.banner),
+            [Template(text, figures) for text in self.reports],
+            [Template(text, figures) for text in self.summary],
+            pattern(self.last),
+            pattern(self.fatal),
+            pattern(self.known),
+            {name: re.compile(text) for name, text in self.settings.items()},
+        )
+
+    def _recognised(self, line: str) -> object:
+        is_banner = re.match(self.begins or self.banner, line)
+        return is_banner or any(one.read(line) for one in self.compiled.reports)
+
+    def tool(self) -> Tool:
+        """What the rest of the package knows about it."""
+        return Tool(
+            name=self.name,
+            families=self.families.all,
+            roles=self.roles,
+            kinds={"text": Kind(lambda: KitParser(self))},
+            recognise=recognise_lines(self._recognised),
+            new_state=lambda *_: KitState(self.families, self.roles, self.rounding),
+            time_limit=re.compile(self.time_limit) if self.time_limit else None,
+            advice=self.advice,
+            example=self.example,
+            has_server=self.has_server,
+            launcher=self.launcher,
+        )

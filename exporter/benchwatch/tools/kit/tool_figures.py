@@ -1,0 +1,99 @@
+"""The figures of a text tool and the families that export them."""
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
+
+from ...metrics.samples import Family
+from ...metrics.samples import Kind as FamilyKind
+from ..roles import Roles, Unit
+
+Key = tuple[str, ...]
+"""A figure's name and the values of its labels: ("queries", "read")."""
+Slot = Literal["live", "total", "result", "setting", "bins"]
+
+
+class ToolFigure(NamedTuple):
+    """A figure that a tool prints. Its families are named after the tool: tps is the family sysbench_tps."""
+
+    help: str
+    """What it is, for the reference; its unit unless the family's name has it; the word in the tool's output."""
+    live: str = ""
+    """Gauge of the last report."""
+    total: str = ""
+    """Counter since the start, without `_total`."""
+    result: str = ""
+    """Gauge of the whole run, without `result_`."""
+    setting: str = ""
+    """Gauge that does not change while the tool runs."""
+    bins: str = ""
+    """Histogram of the whole run; the label is a bin's upper edge, seconds, and the value its count."""
+    labels: tuple[str, ...] = ()
+    rate: bool = False
+    """Whether it is a rate: 0 for all rates means that nothing was done."""
+    scale: float = 1.0
+    """Base units in one unit of the output."""
+    positive: bool = False
+    """Whether 0 means that it was not measured."""
+    added: bool = False
+    """Whether reports have counts, which are added up; otherwise they have rates, which count for their time."""
+    group: str = ""
+    """What precedes all its names: `server_`."""
+    settles: str = ""
+    """The figure whose counter ends at the value in the final report; that of a figure without `result` does anyway."""
+
+
+_SLOTS: Mapping[Slot, tuple[str, FamilyKind, str]] = {
+    "live": ("{}", "gauge", "{}, in the last report."),
+    "total": ("{}_total", "counter", "{}, since the start: never ahead of the truth, settled by the final report."),
+    "result": ("result_{}", "gauge", "{}, of the whole run: the final report."),
+    "setting": ("{}", "gauge", "{}."),
+    "bins": ("{}", "histogram", "{}, of a run that ended."),
+}
+"""By kind of family: its name, its type and its help."""
+
+
+class Families:
+    """The families of figures, by kind and by the figure's name."""
+
+    def __init__(self, prefix: str, figures: Mapping[str, ToolFigure]) -> None:
+        self.figures = figures
+        self.all: list[Family] = []
+        self._by: dict[Slot, dict[str, Family]] = {}
+        for slot, (name, kind, words) in _SLOTS.items():
+            known = self._by[slot] = {}
+            for figure, one in figures.items():
+                if own := getattr(one, slot):
+                    part: Any = "live" if slot in ("live", "total") else "runs"
+                    labels = () if slot == "bins" else one.labels
+                    help_ = f"{one.help}, per second" if one.rate and slot == "live" else one.help
+                    family = Family(f"{prefix}_{one.group}{name.format(own)}", kind, words.format(help_), labels, part)
+                    known[figure] = family
+                    self.all.append(family)
+
+    def get(self, slot: Slot, figure: str) -> Family | None:
+        """A family; None if the figure has none of that kind."""
+        return self._by[slot].get(figure)
+
+    def counter(self, figure: str) -> Family:
+        """The counter of a figure."""
+        return self._by["total"][figure]
+
+    def roles(self, unit: Unit, operations: str, parts: Mapping[str, str], **more: Any) -> Roles:
+        """Roles whose `parts` are figures by name: `result_...` means its result, `total` its counter, others live.
+
+        `histogram` means its bins, `target_rate` its setting. `more` are the other fields of Roles; its `sources`
+        are by role.
+        """
+        slots: dict[str, Slot] = {"total": "total", "histogram": "bins", "target_rate": "setting"}
+        found: dict[str, Any] = {}
+        for role, figure in parts.items():
+            slot: Slot = "result" if role.startswith("result_") else slots.get(role, "live")
+            found[role] = self._by[slot][figure]
+        more["sources"] = {found[role]: text for role, text in more.get("sources", {}).items()}
+        return Roles(unit=unit, operations=operations, **found, **more)
+
+
+def base(figure: ToolFigure, number: str) -> float | None:
+    """A printed number in base units; None if it means that nothing was measured."""
+    value = float(f"{number}e-3") if figure.scale == 1e-3 else float(number) * figure.scale  # exact in decimals
+    return value if value or not figure.positive else None

@@ -1,0 +1,249 @@
+"""Prints docs/limits.md: every bound with the value that it has in the code."""
+
+from collections.abc import Iterator
+
+from benchwatch.launch import delivery, facts, push, sinks
+from benchwatch.metrics.limits import Limits
+from benchwatch.nutanix import mapping, poller
+from benchwatch.nutanix.cvm_settings import LARGEST_PAGE, NutanixSettings
+from benchwatch.nutanix.pages import columns, main_page, markup, notes, overview, quantities, tables
+from benchwatch.runs import append, files, observer, prefix, watcher
+from benchwatch.server import command, ingest, listen, looks, quiet_log, run_plots, unpacking, users
+from benchwatch.settings.settings import PushSettings, RunsSettings
+from benchwatch.tools import api, lines
+from benchwatch.tools.fio import document, framing, jobs
+from benchwatch.tools.pgbench import lifecycle, results, transactions
+from benchwatch.values import bounded_yaml
+from benchwatch.watch import sources
+
+_KIB, _MIB = 1024, 1024**2
+_SERIES, _PUSH, _CVM = Limits(), PushSettings(), NutanixSettings()
+_YAML = (bounded_yaml.RECORD, bounded_yaml.CONFIGURATION)
+
+Row = tuple[str, int | str, str]
+"""A bound, its value (int: printed with separators), and what happens beyond it."""
+Section = tuple[str, str, tuple[Row, ...]]
+"""Title, what the reader must know, the bounds."""
+
+
+def _kib(size: int) -> str:
+    return f"{size // _KIB} KiB" if size % _MIB else f"{size // _MIB} MiB"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:g} s"
+
+
+def _yaml(name: str) -> str:
+    values = [getattr(each, name) for each in _YAML]
+    return "; ".join(_kib(value) if name == "size" else f"{value:,}" for value in values)
+
+
+def _sections() -> tuple[Section, ...]:
+    return (
+        (
+            "Configuration files and records",
+            "Two values: records (`run.yaml`, `<worker>.yaml`, pushed or not); configuration, web "
+            "configuration, mapping. Checked before anything is built. `serve` does not start with such"
+            " a configuration; a pushed record gets 400; a record in a folder is named in the log, its "
+            'earlier values stay (`benchwatch_watch_errors_total{reason="run_yaml"}`).',
+            (
+                ("size", _yaml("size"), "refused"),
+                ("keys and values, aliases written out", _yaml("values"), "refused"),
+                ("lists and mappings nested in each other", _yaml("depth"), "refused"),
+                ("`start`, `end`", "2001 to 2286, Unix seconds", "refused"),
+                ("durations, `cpu_seconds`", "0 to 10^9 s; `runs.poll_interval` 10 ms to 1 h", "refused"),
+                ("`host`, `client`, `vm`", "255 characters", "refused"),
+            ),
+        ),
+        (
+            "Series",
+            "Keys of `runs.limits` in the [configuration](configuration.md), per worker except "
+            "`series`, for `/metrics` and `benchwatch metrics`; `compare`, `report` and `backfill` see "
+            "everything. What comes first in the output stays. The log and the landing page say what is"
+            " left out; `benchwatch_run_beyond_limit`, `benchwatch_label_values_cut_total`, "
+            "`benchwatch_series`, `benchwatch_series_left_out`, `benchwatch_workers_left_out` and "
+            "`benchwatch_active_workers_left_out` count it, and "
+            "[WorkersLeftOut](alerts.md#workersleftout) and [SeriesLeftOut](alerts.md#seriesleftout) "
+            "fire. Above 250,000 series, raise `sample_limit` in the Prometheus configuration too "
+            "([ScrapeRefused](alerts.md#scraperefused)).",
+            (
+                ("`scripts`", _SERIES.scripts, 'counted together as `script="other"`'),
+                ("`statements`", _SERIES.statements, "left out"),
+                ("`jobs`", _SERIES.jobs, "left out"),
+                ("`disks`", _SERIES.disks, "left out"),
+                ("`parameters`", _SERIES.parameters, "left out"),
+                ("`labels`", _SERIES.labels, "left out; a name above 128 characters is refused"),
+                ("`value_length`", f"{_SERIES.value_length:,} (at least 256)", "cut; ends in a checksum of the whole"),
+                ("`series`", _SERIES.series, "whole workers: ended ones first, then CVMs, then active ones"),
+            ),
+        ),
+        (
+            "Connections",
+            "`benchwatch_connections`, `benchwatch_requests_refused_total`. Slow requests have no bound"
+            " here; [deploy/Caddyfile](../deploy/Caddyfile) is a proxy that has.",
+            (
+                ("file descriptors", f"{command._DESCRIPTORS:,}, at most the hard limit", "connections wait"),
+                ("silence between two requests", _seconds(listen.IDLE), "closed"),
+                (
+                    "passwords that wait for their check",
+                    f"{users._CHECKS}, of one address {users._CHECKS_OF_ONE_ADDRESS}",
+                    "429",
+                ),
+                ("wrong passwords remembered", users._WRONG_REMEMBERED, "the oldest is checked again"),
+                (
+                    "lines of one kind in the log, a minute",
+                    f"1 of the same, {quiet_log._DIFFERENT} different, {quiet_log._TRACEBACKS} with a traceback",
+                    "counted",
+                ),
+            ),
+        ),
+        (
+            "Pushes",
+            "Keys of `push:` in the [configuration](configuration.md). What was written before stays; "
+            "`benchwatch_push_requests_total`, `benchwatch_push_active` and "
+            "`benchwatch_push_bytes_total` count. Before 429, the exporter closes (408) the push that "
+            "has been silent longest, of the address with most, if it has been silent for a minute or "
+            "the new address has less than its share. `benchwatch run --push` continues by itself.",
+            (
+                ("`max_push_bytes`", _PUSH.max_push_bytes, "413"),
+                ("`max_run_bytes`", _PUSH.max_run_bytes, "507"),
+                ("`max_run_files`", _PUSH.max_run_files, "507"),
+                ("`max_folder_bytes`", _PUSH.max_folder_bytes, "507"),
+                ("`max_runs`", _PUSH.max_runs, "507"),
+                ("`keep_free_bytes`", _PUSH.keep_free_bytes, "507"),
+                ("pushes at a time", f"{command._MOST_PUSHES}, at most a quarter of the descriptors", "408, 429"),
+                ("pieces and records at a time", "a quarter of that", "429"),
+                ("a piece, or a record, in time", _seconds(ingest._BODY_SECONDS), "408"),
+                ("a piece", _kib(append.LARGEST_PIECE), "413"),
+                ("a pushed record", _kib(ingest._LARGEST_RECORD), "413"),
+                (
+                    "growth of a compressed body",
+                    f"{unpacking._EXPANSION} times, from {_kib(unpacking._EXPANDED)} on",
+                    "413",
+                ),
+                ("bytes of a push that wait for the disk", _kib(ingest._BEHIND), "the client must wait"),
+                ("names in URLs", "128 characters", "400"),
+            ),
+        ),
+        (
+            "Files",
+            "",
+            (
+                ("`keep`", RunsSettings().keep, "older finished runs leave memory until their files change"),
+                ("checks of runs that left memory", f"{watcher._UNLOADED_A_SECOND} a second", "they take turns"),
+                (
+                    "read at a time",
+                    f"{_kib(watcher.CHUNK)} of a file, {_kib(watcher.BUDGET)} a round",
+                    "the rest in the next round",
+                ),
+                ("bytes by which output is recognised", _kib(files.HEAD), "named and counted as `unrecognised`"),
+                (
+                    "a prefix before each line",
+                    f"{prefix._LONGEST} bytes, found in the first {_kib(files.HEAD)}",
+                    "not recognised",
+                ),
+                ("reports kept for the small chart", api.HISTORY, "the oldest is dropped"),
+                ("a reason", f"{observer._REASON_LENGTH} characters", "cut"),
+            ),
+        ),
+        (
+            "pgbench",
+            '`benchwatch_stream_errors_total{tool="pgbench", reason}`.',
+            (
+                ("a line", _kib(lines.LIMIT), "left out, `line_too_long`"),
+                ("digits of a latency in the log, µs", transactions._LONGEST[2], "left out, `log_line`"),
+                (
+                    "seconds of a transaction log",
+                    f"{transactions._FIRST_SECOND:,} to {transactions._LAST_SECOND:,}",
+                    "left out, `log_line`",
+                ),
+                ("figures of the final report, seconds", f"{results._LONGEST:,.0f}", "left out"),
+                ("a statement in a label (`-r`)", f"{results._STATEMENT_LENGTH} characters", "cut"),
+                ("first error messages kept", lifecycle._KEPT, "counted only"),
+            ),
+        ),
+        (
+            "fio",
+            'Before `runs.limits`. `benchwatch_stream_errors_total{tool="fio", reason}`, once per process.',
+            (
+                ("a document", _kib(framing.DOCUMENT_LIMIT), "left out, `document_too_long`"),
+                ("a line of text, or a string", _kib(framing.LINE_LIMIT), "cut"),
+                ("jobs with a name of their own", jobs.MOST_JOBS, "added up as `(other jobs)`, `too_many_jobs`"),
+                ("disks in `disk_util`", jobs.MOST_DISKS, "left out, `too_many_disks`"),
+                ("options as parameters", jobs.MOST_OPTIONS, "left out, `too_many_options`"),
+                ("I/Os and latencies of a document", document._MOST, "left out, `bad_document`"),
+                ("bytes of a document's I/Os", document._MOST_BYTES, "left out, `bad_document`"),
+            ),
+        ),
+        (
+            "Pages of a CVM",
+            "`nutanix_cvm_page_errors_total`, `nutanix_cvm_unrecognised_rows_total`. What is beyond is "
+            "left out and counted, unless stated.",
+            (
+                ("`connect_timeout`", _seconds(_CVM.connect_timeout), "the poll fails"),
+                ("`deadline`", _seconds(_CVM.deadline), "the page fails"),
+                ("`max_page_bytes`", f"{_CVM.max_page_bytes:,} (at most {LARGEST_PAGE:,})", "the page fails"),
+                ("`max_vdisks`", _CVM.max_vdisks, ""),
+                ("`max_detail_pages`", _CVM.vdisks.max_detail_pages, "not read in this poll"),
+                ("age of numbers", f"{poller.KEEP_INTERVALS} intervals", "they disappear; `nutanix_cvm_up` is 0"),
+                ("tables of a page", markup.MAX_TABLES, ""),
+                ("rows of a table", markup.MAX_ROWS, ""),
+                ("columns of a table", markup.MAX_COLUMNS, "not counted"),
+                ("nested tables", markup.MAX_NESTED, ""),
+                ("titles before a table", tables.MAX_TITLES, "the last ones are used"),
+                ("rows of the overview", overview.MAX_ROWS, ""),
+                ("disks of a cluster", main_page.MAX_DISKS, ""),
+                ("labelled rows of a vdisk's table", columns.MAX_LABELLED, ""),
+                ("a name", f"{quantities.MAX_NAME} characters", ""),
+                ("a number", f"2^{quantities.LARGEST.bit_length() - 1}", ""),
+                ("texts kept of what was not recognised", f"{notes.MAX_TEXTS}, of {notes.MAX_TEXT} characters", ""),
+                ("names matched by `include`, `exclude`", f"{mapping.LONGEST} characters", "match nothing"),
+            ),
+        ),
+        (
+            "Commands",
+            "A message says what was not written, asked or delivered.",
+            (
+                ("`run`: output that waits for a file, terminal or pipe", _kib(sinks._WAITING), "not written there"),
+                ("`run`: a question to server or machine", _seconds(facts._PATIENCE), "the record lacks it"),
+                ("`run --push`: the rest at the end", _seconds(delivery._LAST_PATIENCE), "local files have it"),
+                ("`push --follow`: the rest after SIGTERM", _seconds(push._PATIENCE), "the same"),
+                ("`watch`: a page", _kib(sources._LARGEST), "an error message"),
+            ),
+        ),
+        (
+            "Pages of runs",
+            "",
+            (
+                ("runs followed for their readers", looks._MOST, "the page says so, without plots"),
+                ("time from the last request until a run leaves memory", _seconds(looks.KEPT), "read again"),
+                ("pause after drawing plots", f"{looks._SHARE} times the drawing, times the runs", "drawn less often"),
+                ("an answer of `--prometheus.url`", _seconds(run_plots._PATIENCE), "the page says so"),
+            ),
+        ),
+    )
+
+
+def markdown() -> str:
+    """The page of all bounds, as Markdown."""
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield "# Limits"
+    yield ""
+    yield "Generated from the code by `scripts/document-metrics`. The defaults are far above what a benchmark reaches."
+    yield "Bounds without a key are fixed. A part that cannot be rendered loses only its own samples"
+    yield "(`benchwatch_render_errors_total`)."
+    for title, text, rows in _sections():
+        yield from ("", f"## {title}", "")
+        if text:
+            yield from (text, "")
+        yield from ("|bound|default|beyond|", "|---|---|---|")
+        for bound, value, beyond in rows:
+            yield f"|{bound}|{f'{value:,}' if isinstance(value, int) else value}|{beyond}|"
+
+
+if __name__ == "__main__":
+    print(markdown(), end="")

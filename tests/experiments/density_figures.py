@@ -1,0 +1,192 @@
+"""The table and the picture of tests/experiments/density: throughput by the number of databases, against linear.
+
+Linear is what a database of the first step does, times their number. What is missing from it at 80 % of the last step
+is what the article takes for the share of the controllers (CVMs): there the databases do not wait for each other yet.
+With --prometheus, the controllers' own processor time is measured: their share of that of the databases' hosts and
+themselves, over each step.
+"""
+
+import argparse
+import json
+import re
+import urllib.parse
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+_RESULT = re.compile(r"^tps = ([\d.]+)", re.MULTILINE)
+_PART = 0.8
+_NEAR = 0.1
+"""How far from 80 % of the databases a step may be to count for it."""
+
+
+class Step(NamedTuple):
+    """One run."""
+
+    run: str
+    rates: Sequence[float]
+    """Transactions per second of each database."""
+    hosts: Sequence[str]
+    start: float
+    end: float
+    """Unix seconds, when all databases were measured."""
+    controllers: float | None = None
+    """Their share of the processor time; None: not measured."""
+
+    @property
+    def total(self) -> float:
+        """Of all databases."""
+        return sum(self.rates)
+
+
+def read_step(folder: Path) -> Step:
+    """A run's folder. Raises ValueError if a worker has no result."""
+    records = {
+        path.stem: yaml.safe_load(path.read_text()) for path in sorted(folder.glob("*.yaml")) if path.stem != "run"
+    }
+    rates = []
+    for worker in records:
+        output = folder / f"{worker}.out"
+        found = _RESULT.search(output.read_text()) if output.exists() else None
+        if not found:
+            raise ValueError(f"{folder.name}: {worker} has no result")
+        rates.append(float(found[1]))
+    if not rates:
+        raise ValueError(f"{folder.name}: no result of any database")
+    every = list(records.values())
+    hosts = sorted({host for one in every if (host := one.get("host") or one.get("found", {}).get("host"))})
+    return Step(folder.name, rates, hosts, max(one["start"] for one in every), min(one["end"] for one in every))
+
+
+def measured(step: Step, prometheus: str, controllers: str) -> Step:
+    """With the controllers' share of the processor time; unchanged if Prometheus has no samples of them."""
+    seconds = max(1, round(step.end - step.start))
+    busy = 'sum(increase(node_cpu_seconds_total{{host=~"{}",mode!~"idle|iowait"}}[{}s]))'
+    own = busy.format(controllers, seconds)
+    query = f"{own} / ({own} + {busy.format('|'.join(map(re.escape, step.hosts)), seconds)})".replace("\\", "\\\\")
+    address = f"{prometheus.rstrip('/')}/api/v1/query?" + urllib.parse.urlencode({"query": query, "time": step.end})
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        found = json.load(answer)["data"]["result"]
+    return step._replace(controllers=float(found[0]["value"][1])) if found else step
+
+
+def table(steps: Sequence[Step]) -> str:
+    """A line for each step."""
+    alone = steps[0].total / len(steps[0].rates)
+    width = max(len(step.run) for step in steps)
+    known = any(step.controllers is not None for step in steps)
+    lines = [
+        f"{'run':<{width}} {'databases':>9} {'TPS in all':>10} {'per database':>12} {'slowest':>10} {'of linear':>10}"
+        + f" {'CVM':>6}" * known
+    ]
+    for step in steps:
+        each = step.total / len(step.rates)
+        share = "" if step.controllers is None else f" {100 * step.controllers:>5.1f}%"
+        lines.append(
+            f"{step.run:<{width}} {len(step.rates):>9} {step.total:>10.1f} {each:>12.1f} {min(step.rates):>10.1f} "
+            f"{100 * each / alone:>9.1f}%{share}"
+        )
+    return "\n".join(lines)
+
+
+def at_most_of_the_load(steps: Sequence[Step]) -> tuple[Step, float] | None:
+    """The step nearest to 80 % of the last, and what it misses of linear; None if none is near."""
+    most = len(steps[-1].rates)
+    near = min(steps, key=lambda step: abs(len(step.rates) / most - _PART))
+    if abs(len(near.rates) / most - _PART) > _NEAR:
+        return None
+    return near, 1 - near.total / len(near.rates) / (steps[0].total / len(steps[0].rates))
+
+
+def draw(steps: Sequence[Step], path: Path, title: str) -> None:
+    """The picture, PNG or SVG."""
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    known = [step for step in steps if step.controllers is not None]
+    figure = Figure(figsize=(7.2, 5 if known else 4), dpi=100, layout="constrained")
+    axes = figure.subplots(2, sharex=True, height_ratios=(4, 1)) if known else [figure.subplots()]
+    above: Any = axes[0]
+    numbers = [len(step.rates) for step in steps]
+    alone = steps[0].total / numbers[0]
+    ideal = [0, numbers[-1]]
+    above.plot(
+        ideal,
+        [alone * number for number in ideal],
+        "--",
+        color="#777777",
+        label="one database's TPS times their number",
+    )
+    above.plot(numbers, [step.total for step in steps], "o-", color="#3a5a98", label="measured")
+    every = max(1, len(steps) // 8)
+    for place, step in enumerate(steps):
+        if (len(steps) - 1 - place) % every == 0:
+            part = f"{100 * step.total / alone / len(step.rates):.1f} %"
+            above.annotate(part, (len(step.rates), step.total), xytext=(6, -13), textcoords="offset points", fontsize=8)
+    if (found := at_most_of_the_load(steps)) and found[1] > 0:
+        step, missing = found
+        number = len(step.rates)
+        above.vlines(number, step.total, alone * number, color="#b5462f", linewidth=2)
+        above.annotate(
+            f"{100 * missing:.1f} % missing at {100 * number / numbers[-1]:.0f} % of the load",
+            (number, alone * number),
+            xytext=(-8, 4),
+            textcoords="offset points",
+            ha="right",
+            color="#b5462f",
+            fontsize=8,
+        )
+    above.set_ylabel("TPS in all")
+    above.set_xlim(0)
+    above.set_ylim(0)
+    above.legend(frameon=False, loc="upper left")
+    if title:
+        above.set_title(title, fontsize=9)
+    if known:
+        axes[1].plot(
+            [len(step.rates) for step in known],
+            [100 * (step.controllers or 0) for step in known],
+            "o-",
+            color="#b5462f",
+        )
+        axes[1].set_ylabel("CVM, % of CPU")
+        axes[1].set_ylim(0)
+    axes[-1].set_xlabel("databases")
+    axes[-1].xaxis.set_major_locator(MaxNLocator(integer=True))
+    for one in axes:
+        one.grid(color="#e4e4e4")
+        one.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path)
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--picture", type=Path)
+    parser.add_argument("--title", default="")
+    parser.add_argument("--prometheus", default="")
+    parser.add_argument("--controllers", default="")
+    parser.add_argument("runs", nargs="+", type=Path)
+    options = parser.parse_args()
+    try:
+        steps = [read_step(run) for run in options.runs]
+    except ValueError as error:
+        parser.exit(1, f"density: {error}\n")
+    if options.prometheus:
+        steps = [measured(step, options.prometheus, options.controllers) for step in steps]
+    print(table(steps))
+    if options.picture and len(steps) > 1:
+        if found := at_most_of_the_load(steps):
+            print(
+                f"{len(found[0].rates)} of {len(steps[-1].rates)} databases miss {100 * found[1]:.1f} % of linear: "
+                "on a cluster, what its controllers (CVMs) use"
+            )
+        draw(steps, options.picture, options.title)
+        print(f"picture: {options.picture}")
+
+
+if __name__ == "__main__":
+    main()

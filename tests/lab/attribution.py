@@ -1,0 +1,144 @@
+"""Does the verdict name the layer that is slow? Rounds of simulated faults, judged by the product's own rules.
+
+Each round is a simulated cluster, its guest and its pgbench, side by side with others on one virtual clock, so that
+hundreds of rounds take minutes. The product's poller reads the pages' HTML, its watcher of runs reads pgbench's lines,
+and its exporter renders both. With --peers, two published methods rank the same series.
+"""
+
+import argparse
+import os
+import random
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.nutanix.client import Client
+from benchwatch.nutanix.cvm_settings import CvmSettings, NutanixSettings, VdiskDisk
+from benchwatch.nutanix.poller import Poller
+from benchwatch.nutanix.simulator.cluster import Cluster
+from benchwatch.nutanix.simulator.faults import FAULT_SECONDS, FAULT_START
+from benchwatch.nutanix.simulator.guest import NAME as GUEST
+from benchwatch.nutanix.simulator.guest import RECORD, Guest
+from benchwatch.nutanix.simulator.variations import write
+from benchwatch.runs.watcher import Runs
+from benchwatch.server.board import Exporter
+from benchwatch.settings.settings import RunsSettings
+from tests.lab.judging import Judged, Round, judge, publish
+from tests.lab.tape import Tape
+
+EXPECTED = {
+    "steady": "none",
+    "path-slow": "path",
+    "vdisk-slow": "frontend",
+    "oplog-full": "oplog",
+    "oplog-bypassed": "oplog",
+    "reads-hdd": "read_source",
+    "reads-remote": "read_source",
+    "cvm-queue": "cvm_queue",
+}
+"""The layer that each scene's fault is in."""
+_AT_ONCE, _AROUND, _POLL = 80, 20, 10
+"""Rounds that are played side by side; seconds looked at before and after a fault; seconds between polls of a CVM."""
+_UUID = "5f0d7d8e-3a52-4c0b-9f0e-{:012d}"
+
+
+class _Pages(Client):
+    """A CVM's pages without a network."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        super().__init__("http://127.0.0.1:1")
+        self._cluster = cluster
+
+    def get(self, path: str, query: str = "") -> bytes:
+        """See Client."""
+        if path == "/vdisk_stats":
+            document = self._cluster.vdisk(0, query.removeprefix("vdisk_id="))
+            assert document is not None
+            return write(document, ()).encode()
+        return write(self._cluster.oplog(0) if path == "/oplog_flush_stats" else self._cluster.main(0), ()).encode()
+
+
+class _World:
+    """One round's cluster, guest and run."""
+
+    def __init__(self, name: str, scene: str, seed: int, runs: Path, clock: Callable[[], float]) -> None:
+        self.name = name
+        cluster = Cluster(scene, cvms=1, vdisks=4, seed=seed, clock=clock)
+        self.guest = Guest(cluster)
+        self.phase = random.Random(seed).randrange(_POLL)
+        mapping = {
+            _UUID.format(45269): VdiskDisk(vm=name, disk="scsi.1", role="data"),
+            _UUID.format(40043): VdiskDisk(vm=name, disk="scsi.2", role="log"),
+        }
+        cvm = CvmSettings(name=name, url="http://127.0.0.1:1")
+        settings = NutanixSettings(oplog_flush_stats=True)
+        self.poller = Poller(cvm, settings, mapping, _Pages(cluster), wall_clock=clock, monotonic=clock)
+        folder = runs / name
+        folder.mkdir(parents=True)
+        (folder / "run.yaml").write_text(RECORD.replace(GUEST, name))
+        self.output = (folder / "db1.err").open("w", buffering=1)
+
+
+def play(scenes: Sequence[tuple[str, int]], folder: Path, skipped: int = 0) -> tuple[Tape, list[Round]]:
+    """Play scenes by (name, seed) until some time after their fault, without their first seconds."""
+    begin = FAULT_START - skipped
+    end = begin + FAULT_SECONDS
+    tape, epoch = Tape(end + _AROUND + 1), float(int(time.time()))
+    now = epoch - skipped
+
+    def clock() -> float:
+        return now
+
+    names = [f"r{number:03}" for number in range(len(scenes))]
+    worlds = [_World(name, *scene, folder / "runs", clock) for name, scene in zip(names, scenes, strict=True)]
+    runs = Runs([folder / "runs"], RunsSettings(), Buckets(4))
+    exporter = Exporter(runs, [world.poller for world in worlds], [], None, clock)
+    for second in range(tape.seconds):
+        now = epoch + second
+        for world in worlds:
+            if second:
+                world.output.write(world.guest.progress(skipped + second - 1, now))
+                os.utime(world.output.fileno(), (now, now))
+            node = world.guest.exposition(skipped + second)
+            tape.scrape(second, node, job="node", instance=f"{world.name}:9100", host=world.name)
+            if second % _POLL == world.phase:
+                world.poller.poll()
+        while runs.poll(now, now):
+            pass
+        for part in ("live", "runs", "nutanix")[: 1 if second % _POLL else 3]:
+            text = exporter.render(frozenset({part}))
+            tape.scrape(second, text, epoch, instance="exporter:19777", job=f"benchwatch-{part}")
+    for world in worlds:
+        world.output.close()
+    return tape, [
+        Round(
+            *(name, scene, EXPECTED[scene], begin, end),
+            first=begin - _AROUND * (EXPECTED[scene] == "none"),
+            last=end + _AROUND - 1,
+        )
+        for name, (scene, _) in zip(names, scenes, strict=True)
+    ]
+
+
+def main() -> None:
+    """Play, judge and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--rounds", type=int, default=20, help="of each scene (20)")
+    parser.add_argument("--peers", help="a Python that has fse-baro 0.2.2 (default: without the other methods)")
+    parser.add_argument("--document", type=Path, help="the page whose section `simulated` is written")
+    options = parser.parse_args()
+    planned = [(scene, number) for number, scene in enumerate(list(EXPECTED) * options.rounds, 1)]
+    judged: list[Judged] = []
+    for begin in range(0, len(planned), _AT_ONCE):
+        with tempfile.TemporaryDirectory(prefix="attribution-") as name:
+            tape, rounds = play(planned[begin : begin + _AT_ONCE], Path(name))
+            judged += judge(tape, rounds, Path(name), lambda one, tape=tape: tape.of(one.run), options.peers)
+    judged.sort(key=lambda one: list(EXPECTED).index(one.fault))
+    told = f"{options.rounds} rounds of each scene, seeds 1 to {len(planned)}."
+    publish(judged, told, options.document, "simulated")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""The kit on formats that it was not made for: excerpts of real output of redis-benchmark, YCSB and vdbench."""
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.tools.api import Begin, Misread, State, Tool
+from benchwatch.tools.kit import Families, Hook, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from benchwatch.tools.roles import Roles, Unit
+
+OP = ("op",)
+FIGURES = {
+    "rate": ToolFigure("Operations", "ops_per_second", "ops", "ops_per_second", labels=OP, rate=True),
+    "count": ToolFigure("Operations", "ops", "ops_counted", labels=OP, added=True),
+    "mean": ToolFigure("Mean", "latency_average_seconds", "", "latency_average_seconds", labels=OP, scale=1e-3),
+    "latency": ToolFigure("Latency", "latency_window_seconds", labels=("op", "quantile")),
+}
+FAMILIES = Families("t", FIGURES)
+PARTS = {"rate": "rate", "latency": "mean", "window": "latency", "result_rate": "rate", "result_latency": "mean"}
+ROLES: Sequence[Roles] = [FAMILIES.roles(Unit("ops/s"), "operations", PARTS | {"total": "rate"}, labels=OP)]
+
+
+def state_of(tool: Tool, text: str) -> State:
+    parser, state = tool.parser("text"), tool.state(Buckets())
+    for record in (*parser.feed(text.encode()), *parser.close()):
+        assert not isinstance(record, Misread | Begin), record
+        state.apply(record, "out", 1000.0)
+    return state
+
+
+def values(state: State) -> dict[tuple[str, ...], float]:
+    found = {(one.family.name, *one.labels): one.value for one in state.samples(True)}
+    return {key: value for key, value in found.items() if isinstance(value, int | float)}
+
+
+def made(hook: Callable[[KitParser], Hook] | None = None, **more: object) -> Tool:
+    more |= {"hooks": [hook] if hook else []}
+    return TextTool(name="t", families=FAMILIES, roles=ROLES, **more).tool()  # type: ignore[arg-type]
+
+
+REDIS = (
+    "          \rSET: rps=0.0 (overall: 0.0) avg_msec=-nan (overall: -nan)\r                \r"
+    "SET: rps=23088.0 (overall: 22996.0) avg_msec=0.366 (overall: 0.366)\r                 \r"
+    "SET: rps=14764.9 (overall: 18880.5) avg_msec=0.556 (overall: 0.440)\r"
+)
+
+
+def test_reports_without_a_time_that_end_in_a_carriage_return() -> None:
+    tool = made(
+        banner="redis-benchmark",
+        reports=["<op>: rps=<rate> (overall: <_>) avg_msec=<mean> (overall: <_>)"],
+        known=r".*-nan",
+        every=0.25,
+        carriage_returns=True,
+    )
+    assert tool.recognise(REDIS.encode()) == "text"
+    state = state_of(tool, REDIS)
+    assert [report.throughput for report in state.history] == [23088.0, 14764.9]
+    assert values(state)["t_latency_average_seconds", "SET"] == 0.000556
+    assert values(state)["t_ops_total", "SET"] == int((23088.0 + 14764.9) / 4)
+    assert state.report_interval == 0.25
+
+
+YCSB = """\
+2026-11-22 08:11:02:858 2 sec: 3297 operations; 2286 current ops/sec; est completion in 16 hours 51 minutes \
+[READ: Count=1154, Max=14431, Min=0, Avg=1726.95, 50=2057, 90=3097, 99=6867, 99.9=12287, 99.99=14431] \
+[UPDATE: Count=1103, Max=19615, Min=0, Avg=1736.25, 50=2071, 90=3097, 99=5015, 99.9=18095, 99.99=19615]
+2026-11-22 08:11:03:860 3 sec: 5666 operations; 2369 current ops/sec; est completion in 14 hours 42 minutes \
+[READ: Count=1178, Max=14463, Min=0, Avg=1666.02, 50=1917, 90=3091, 99=4903, 99.9=13167, 99.99=14463]
+"""
+
+
+class Status:
+    """A line has several series."""
+
+    def __init__(self, _: KitParser) -> None:
+        pass
+
+    def __call__(self, text: str) -> Sequence[Record] | None:
+        if (moment := re.search(r" (\d+) sec: \d+ operations;", text)) is None:
+            return None
+        each = re.finditer(r"\[([\w-]+): Count=(\d+), .*?Avg=([\d.]+), .*?99=(\d+),", text)
+        return [
+            ToolReport(
+                float(moment[1]),
+                {
+                    ("count", one[1]): int(one[2]),
+                    ("mean", one[1]): float(one[3]) / 1e6,
+                    ("latency", one[1], "0.99"): int(one[4]) / 1e6,
+                },
+            )
+            for one in each
+        ]
+
+
+def test_several_series_in_a_line_are_one_moment() -> None:
+    state = state_of(made(Status, banner="YCSB Client"), YCSB)
+    found = values(state)
+    assert found["t_ops_counted_total", "READ"] == 1154 + 1178 and found["t_ops_counted_total", "UPDATE"] == 1103
+    assert found["t_latency_window_seconds", "READ", "0.99"] == 0.004903
+    assert ("t_latency_window_seconds", "UPDATE", "0.99") not in found, "it did nothing in the last interval"
+    assert state.last_report is not None and state.start == state.last_report - 3
+
+
+VDBENCH = """\
+Nov 22, 2026  interval        i/o   MB/sec   bytes   read     resp     read    write     resp     resp queue  cpu%  cpu%
+                             rate  1024**2     i/o    pct     time     resp     resp      max   stddev depth sys+u   sys
+08:02:52.122         1     313.00     1.22    4096  72.20    0.041    0.049    0.020    2.635    0.193   0.0  33.7  18.9
+08:02:53.034         2     498.00     1.95    4096  66.47    0.037    0.044    0.022    6.142    0.280   0.0  25.4  12.2
+08:02:59.080   avg_3-8     500.57     1.96    4096  69.41    0.030    0.034    0.022    7.605    0.195   0.0  35.5  17.0
+08:03:00.184 Vdbench execution completed successfully.
+"""
+
+
+class Table:
+    """Its columns have the names in two lines above them, which end where the numbers do."""
+
+    def __init__(self, _: KitParser) -> None:
+        self._first = ""
+        self._columns: list[str] = []
+
+    def __call__(self, text: str) -> Sequence[Record] | None:
+        ends = {match.end(): match[0] for match in re.finditer(r"\S+", self._first)}
+        if "  interval " in text:
+            self._first = text
+            return []
+        if text.startswith(" " * 20):
+            below = re.finditer(r"\S+", text)
+            self._columns = [f"{ends.get(match.end(), '')} {match[0]}" for match in below]
+            return []
+        if not (row := re.match(r"[\d:.]+ +(avg_\S+|\d+) +(.+)", text)):
+            return None
+        cells = dict(zip(self._columns, map(float, row[2].split()), strict=True))
+        figures = {("rate", "all"): cells["i/o rate"], ("mean", "all"): cells["resp time"] / 1e3}
+        return [ToolResult(figures) if row[1].startswith("avg") else ToolReport(float(row[1]), figures)]
+
+
+def test_columns_are_named_by_a_header_and_the_average_is_the_result() -> None:
+    tool = made(Table, banner="Vdbench distribution", known=r"[\d:.]+ Vdbench execution completed")
+    state = state_of(tool, VDBENCH)
+    assert [(report.throughput, report.latency) for report in state.history] == [(313.0, 4.1e-05), (498.0, 3.7e-05)]
+    assert state.outcome == "finished"
+    assert values(state)["t_result_ops_per_second", "all"] == 500.57
+
+
+def test_a_file_with_ever_new_names_takes_bounded_memory() -> None:
+    tool = made(banner="never", reports=["<time> <op> <rate>"], summary=["end <op> <rate>"])
+    text = "".join(f"1 name{n} 5\n" for n in range(3000)) + "".join(f"end name{n} 5\n" for n in range(3000))
+    assert len(values(state_of(tool, text))) <= 3001
+
+
+def test_the_tool_in_the_documentation_is_complete() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "adding-a-tool.md").read_text()
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    module: dict[str, Any] = {}
+    exec(code.replace("from .", "from benchwatch.tools."), module)
+    state = state_of(module["TOY"], "".join(f"{line}\n" for line in module["__doc__"].splitlines()[2:]))
+    found = values(state)
+    assert (state.outcome, state.tool_version, state.start) == ("finished", "1.0", 1790000000)
+    assert found["toy_laps_per_second", "left"] == 100 and found["toy_laps_total", "left"] == 1000
+    assert found["toy_result_lap_seconds", "left", "0.95"] == 0.0026
