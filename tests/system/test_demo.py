@@ -183,7 +183,7 @@ def _written_files(process: int) -> set[str]:
                 found.add(_link(f"/proc/{process}/fd/{descriptor.name}"))
         maps = Path(f"/proc/{process}/maps").read_text()
     except OSError:  # it has ended
-        return found
+        maps = ""
     found |= set(re.findall(r"^\S+ rw.s \S+ \S+ [1-9]\d* +(/.*)$", maps, re.MULTILINE))
     return {path for path in found if path.startswith("/") and not path.startswith(("/dev/null", "/dev/zero", "/SYSV"))}
 
