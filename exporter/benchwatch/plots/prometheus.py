@@ -3,15 +3,15 @@
 import json
 import math
 import re
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import requests
 from urllib3.exceptions import HTTPError
 
-from ..values.errors import reason_of
+from ..values.errors import reason_of, root_cause
+from ..values.web import session
 from .time_lines import Array
 
 _POINTS = 720
@@ -81,24 +81,23 @@ class Prometheus:
 
     def firing(self) -> list[Mapping[str, Mapping[str, str]]]:
         """The alerts that fire now: labels and annotations. Raises PrometheusError."""
-        found = self._answer(requests.get, "alerts", {})
+        found = self._answer("GET", "alerts", {})
         try:
             return [alert for alert in found["alerts"] if alert["state"] == "firing"]
         except (KeyError, TypeError) as error:
             raise PrometheusError(f"{self._name} did not answer: not an answer of Prometheus") from error
 
     def _ask(self, what: str, **parameters: str | float) -> Sequence[Any]:
-        return list(self._answer(requests.post, what, parameters)["result"])
+        return list(self._answer("POST", what, parameters)["result"])
 
-    def _answer(
-        self, method: Callable[..., requests.Response], what: str, parameters: Mapping[str, str | float]
-    ) -> Any:
-        end = time.monotonic() + self._timeout
+    def _answer(self, method: str, what: str, parameters: Mapping[str, str | float]) -> Any:
+        url = f"{self._url}/api/v1/{what}"
         try:
-            with method(f"{self._url}/api/v1/{what}", data=parameters, timeout=self._timeout, stream=True) as answer:
-                text = self._body(answer, end)
+            with session(self._timeout) as web:
+                answer = web.request(method, url, data=parameters, timeout=self._timeout, stream=True)
+                text = self._body(answer)
         except (requests.RequestException, HTTPError) as error:
-            raise PrometheusError(f"{self._name} does not answer ({reason_of(error)})") from error
+            raise PrometheusError(f"{self._name} does not answer ({self._why(error)})") from error
         try:
             content = json.loads(text)
             if content["status"] == "success" and isinstance(content["data"], dict):
@@ -108,14 +107,14 @@ class Prometheus:
             reason = f"HTTP {answer.status_code}, which is not an answer of Prometheus"
         raise PrometheusError(f"{self._name} did not answer: {reason}")
 
-    def _body(self, answer: requests.Response, end: float) -> bytes:
-        """The whole answer. The timeout of a request restarts with every byte, so one that drips would never end."""
+    def _why(self, error: BaseException) -> str:
+        late = isinstance(root_cause(error), TimeoutError)
+        return f"not all within {self._timeout:g} s" if late else reason_of(error)
+
+    def _body(self, answer: requests.Response) -> bytes:
         body = bytearray()
-        read = getattr(answer.raw, "read1", answer.raw.read)  # urllib3 before 2.2 waits for the whole part
-        while part := read(_PART, decode_content=True):
+        for part in answer.iter_content(_PART):
             body += part
-            if time.monotonic() > end:
-                raise PrometheusError(f"{self._name} does not answer (not all within {self._timeout:g} s)")
             if len(body) > _LARGEST:
                 raise PrometheusError(f"{self._name} did not answer: more than {_LARGEST} bytes")
         return bytes(body)
