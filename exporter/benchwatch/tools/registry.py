@@ -9,8 +9,9 @@ from .iperf3 import IPERF3
 from .pgbench import PGBENCH
 from .roles import Roles
 from .sysbench import SYSBENCH
+from .ycsb import YCSB
 
-TOOLS: list[Tool] = [PGBENCH, FIO, SYSBENCH, IPERF3]
+TOOLS: list[Tool] = [PGBENCH, FIO, SYSBENCH, IPERF3, YCSB]
 """A list, because a test adds its own tool; whatever derives from it is therefore made on demand."""
 
 
