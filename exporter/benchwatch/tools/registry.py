@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from ..values.suggestion import either
 from .api import Tool
+from .benchbase import BENCHBASE
 from .fio import FIO
 from .hammerdb import HAMMERDB
 from .iperf3 import IPERF3
@@ -13,7 +14,7 @@ from .sysbench import SYSBENCH
 from .vdbench import VDBENCH
 from .ycsb import YCSB
 
-TOOLS: list[Tool] = [PGBENCH, FIO, SYSBENCH, IPERF3, VDBENCH, HAMMERDB, YCSB]
+TOOLS: list[Tool] = [PGBENCH, FIO, SYSBENCH, IPERF3, VDBENCH, HAMMERDB, YCSB, BENCHBASE]
 """A list, because a test adds its own tool; whatever derives from it is therefore made on demand."""
 
 

@@ -1,0 +1,89 @@
+"""BenchBase (`java -jar benchbase.jar ... --execute=true -im 1000`): transactions of TPC-C, YCSB and others by JDBC.
+
+With `-im N` a monitor prints a line to stdout every N milliseconds, and the end has the result:
+
+    [INFO ] 2026-11-22 08:18:30,845 [Thread-4]  com...DatabaseMonitor run - Throughput: 738.0 txn/sec
+    [INFO ] 2026-11-22 08:18:36,927 [main]  com...DBWorkload runWorkload - Rate limited reqs/s:
+        Results(state=EXIT, nanoSeconds=7002916228, measuredRequests=9005) = 1285.89 requests/sec (throughput), ...
+
+The rate is divided by the nominal interval. The first line comes at once, and a warm-up prints 0: lines count
+from half an interval after `Warmup complete` on. Dates are local time; only their differences count. Goodput
+exceeds throughput in real runs, so it is not read. There is no latency live; the files in `results/` have it only after the end.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from .kit import Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .roles import Unit
+
+FAMILIES = Families(
+    "benchbase",
+    {  # help; names of the live gauge, the counter and the result
+        "tps": ToolFigure("Transactions per second: Throughput", "tps", "transactions", "tps", rate=True),
+        "number": ToolFigure("Transactions: measuredRequests", result="transactions", settles="tps"),
+        "time": ToolFigure("How long BenchBase measured, seconds: nanoSeconds", result="duration_seconds"),
+    },
+)
+PARTS = {"rate": "tps", "total": "tps", "result_rate": "tps", "result_operations": "number", "result_duration": "time"}
+LINE = re.compile(
+    r"\[\w+ *\] (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),(\d{3}) \[[^\]]{1,60}\] +com\.oltpbenchmark\.\S+ \w+ - (.*)"
+)
+INTERVAL = re.compile(r"Starting MonitorThread Interval \[(\d{1,9})ms\]")
+RATE = re.compile(r"Throughput: (\d{1,12}(?:\.\d{1,6})?) txn/sec$")
+RESULT = re.compile(r".*Results\(state=\w+, nanoSeconds=(\d{1,18}), measuredRequests=(\d{1,15})\)")
+
+
+class Messages:
+    """Reads the messages of one stream."""
+
+    def __init__(self, _: KitParser) -> None:
+        self._begun: float | None = None  # when the measurement began, by the local clock
+        self._before = 0.0
+        self._interval = 0.0  # seconds
+
+    def __call__(self, text: str) -> Sequence[Record] | None:
+        """See Hook."""
+        line = LINE.match(text)
+        if line is None:
+            return None
+        now = datetime.strptime(line[1], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).timestamp() + int(line[2]) / 1e3
+        if interval := INTERVAL.match(line[3]):
+            self._interval = int(interval[1]) / 1e3
+        elif "Warmup complete" in line[3]:
+            self._begun, self._before = now, 0.0
+        elif (rate := RATE.match(line[3])) and self._begun is not None:
+            time = max(self._before, now - self._begun)
+            length, self._before = time - self._before, time
+            is_whole = length > self._interval / 2  # the first one after a warm-up is not
+            return [ToolReport(time, {("tps",): float(rate[1])}, length=length)] if is_whole else []
+        elif result := RESULT.match(line[3]):
+            seconds, number = int(result[1]) / 1e9, float(result[2])
+            figures: dict[Key, float] = {("time",): seconds, ("number",): number}
+            if seconds:
+                figures["tps",] = number / seconds
+            return [ToolResult(figures, seconds)]
+        return []
+
+
+BENCHBASE = TextTool(
+    name="benchbase",
+    families=FAMILIES,
+    roles=[FAMILIES.roles(Unit("TPS"), "transactions", PARTS, database=True)],
+    banner=r"\[INFO \] .* com\.oltpbenchmark\.DBWorkload main - =+$",
+    begins=LINE.pattern,
+    settings={
+        "benchmark": r"Benchmark: +(\w+) \{",
+        "database": r"Type: +(\w+)$",
+        "isolation": r"Isolation: +(\w+)$",
+        "scale_factor": r"Scale Factor: +(\S+)$",
+        "terminals": r"Terminals: +(\d+)$",
+    },
+    known=r"[A-Z][A-Za-z ]+: |com\.oltpbenchmark\.|\x1b\[|<EMPTY>|-+$|=+$|$",
+    fatal=r"\[ERROR\] .* - (.*)|Exception in thread \S+ (.*)",
+    hooks=(Messages,),
+    advice="-im 1000 gives",
+    example="java -jar benchbase.jar -b tpcc -c tpcc.xml --execute=true -im 1000",
+    has_server=True,
+).tool()
