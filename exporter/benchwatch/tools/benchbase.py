@@ -8,7 +8,8 @@ With `-im N` a monitor prints a line to stdout every N milliseconds, and the end
 
 The rate is divided by the nominal interval. The first line comes at once, and a warm-up prints 0: lines count
 from half an interval after `Warmup complete` on. Dates are local time; only their differences count. Goodput
-exceeds throughput in real runs, so it is not read. There is no latency live; the files in `results/` have it only after the end.
+exceeds throughput in real runs, so it is not read. There is no latency live; the files in `results/` have it only
+after the end.
 """
 
 import re
