@@ -15,7 +15,7 @@ from benchwatch.history.find import find_runs
 from benchwatch.history.timeline import timelines
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.plots.benchmark import shown
-from benchwatch.plots.prometheus import Prometheus, PrometheusError
+from benchwatch.why.prometheus import Prometheus, PrometheusError
 from benchwatch.server.run_plots import machine
 from benchwatch.settings.settings import RunsSettings
 from demo_processes import Processes

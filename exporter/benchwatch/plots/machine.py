@@ -18,7 +18,7 @@ import numpy as np
 from . import axes, theme
 from .axes import Axis
 from .drawing import Marks
-from .prometheus import TIMEOUT, Prometheus, PrometheusError, Result, text
+from ..why.prometheus import TIMEOUT, Prometheus, PrometheusError, Result, text
 from .run_view import Trace, View
 from .section import Plot, Section
 from .slowness import why_slow

@@ -17,7 +17,7 @@ from ..values.verdict import answered, question
 from . import theme
 from .axes import Axis
 from .drawing import Marks
-from .prometheus import Prometheus, text
+from ..why.prometheus import Prometheus, text
 from .run_tables import table
 from .run_view import Trace, View
 from .section import Plot, Section

@@ -10,7 +10,7 @@ from ..history.timeline import Timeline
 from ..plots import run_tables
 from ..plots.benchmark import benchmark_figures, nothing_to_draw
 from ..plots.machine import sections
-from ..plots.prometheus import Prometheus, PrometheusError
+from ..why.prometheus import Prometheus, PrometheusError
 from ..plots.run_view import View, view
 from ..plots.section import Section, attempted_section, rendered
 from ..plots.stage import stages

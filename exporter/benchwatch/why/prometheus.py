@@ -12,7 +12,7 @@ import requests
 from urllib3.exceptions import HTTPError
 
 from ..values.errors import reason_of
-from .time_lines import Array
+from .seen import Array
 
 _POINTS = 720
 TIMEOUT = 30.0
