@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from tests.server.test_tls import make_ca, make_certificate, pair
+from tests.server.test_tls import pair
+from tests.support.certificates import make_ca, make_certificate
 from tests.support.ports import free_port
 from tests.support.serving import FakeBoard, served
 from tests.support.waiting import PATIENCE, eventually

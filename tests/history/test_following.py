@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from benchwatch.compare.measures import compared
+from benchwatch.history import following, ledger
 from benchwatch.history.find import find_runs
 from benchwatch.history.following import FollowedRun
 from benchwatch.history.timeline import Timeline, timelines
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.plots.benchmark import shown
 from benchwatch.settings.settings import RunsSettings
+from benchwatch.values.errors import UserError
 from tests.support.places import NOW, RECORDINGS
 
 FAMILIES = shown() | compared()
@@ -74,6 +76,36 @@ def test_in_whatever_pieces_it_grew_it_ends_as_if_read_at_once(name: str, seed: 
 
 def line(second: int) -> str:
     return f"progress: {int(NOW) + second}.000 s, {100 + second}.0 tps, lat 1.000 ms stddev 0.100\n"
+
+
+def test_a_run_with_too_many_reports_is_refused_once_and_leaves_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "MOST_REPORTS", 20)
+    (tmp_path / "w.err").write_text("".join(map(line, range(20))))
+    followed = FollowedRun("run", tmp_path, RunsSettings(), Buckets(), FAMILIES)
+    assert followed.look(["w.err"], (), NOW)
+    with (tmp_path / "w.err").open("a") as file:
+        file.write(line(20) + line(21))
+    for _ in range(2):
+        with pytest.raises(
+            UserError, match="w has more than 20 reports: too many for a live page; `benchwatch report`"
+        ):
+            followed.look(["w.err"], (), NOW)
+        assert (followed.read, followed.timelines) == (0, [])
+
+
+def test_a_long_recording_is_the_same_however_often_its_pages_are_sorted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for name, path in RUNS["pgbench with a log"].items():
+        (folder / name).write_bytes(path.read_bytes())
+    expected = at_once(folder)
+    monkeypatch.setattr(ledger, "_PAGES", 3)
+    for one, other in zip(at_once(folder), expected, strict=True):
+        assert_same(one, other)
 
 
 @pytest.mark.parametrize("rotated", [True, False])

@@ -15,9 +15,9 @@ from benchwatch.history.find import find_runs
 from benchwatch.history.timeline import timelines
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.plots.benchmark import shown
-from benchwatch.why.prometheus import Prometheus, PrometheusError
 from benchwatch.server.run_plots import machine
 from benchwatch.settings.settings import RunsSettings
+from benchwatch.why.prometheus import Prometheus, PrometheusError
 from demo_processes import Processes
 from tests.support.pages import Page
 from tests.support.places import RECORDINGS, Place

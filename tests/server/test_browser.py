@@ -85,8 +85,8 @@ def reporting(runs: Path) -> Iterator[None]:
 
 
 def test_the_page_is_live_without_being_loaded_again(browser: Browser, exporter: Exporter) -> None:
-    browser.open(f"{exporter.url}/", "document.querySelector('h3 a')")
-    browser.value("document.querySelector('h3 a').click()")
+    browser.open(f"{exporter.url}/", "document.querySelector('th a')")
+    browser.value("document.querySelector('th a').click()")
     browser.wait(f"{PLOTS} == 2")
     assert browser.value("location.pathname") == "/runs/live"
     before = browser.value("window.kept = document.querySelector('#course .l').getAttribute('d')")
@@ -97,7 +97,7 @@ def test_the_page_is_live_without_being_loaded_again(browser: Browser, exporter:
 
 
 def test_the_landing_page_is_live_but_for_what_the_reader_has_selected(browser: Browser, exporter: Exporter) -> None:
-    browser.open(f"{exporter.url}/", "document.querySelector('h3 a')")
+    browser.open(f"{exporter.url}/", "document.querySelector('th a')")
     summary = "document.querySelector('.summary').textContent"
     browser.value("getSelection().selectAllChildren(document.querySelector('.summary'))")
     browser.value("window.fetched = 0; window.load = window.fetch; window.fetch = (...a) => (fetched += 1, load(...a))")
@@ -106,6 +106,17 @@ def test_the_landing_page_is_live_but_for_what_the_reader_has_selected(browser: 
     assert browser.value(summary) == browser.value("window.kept")
     browser.value("getSelection().removeAllRanges()")
     browser.wait(f"{summary} != window.kept")
+
+
+def test_what_the_reader_searches_stays_chosen_while_the_page_is_live(browser: Browser, exporter: Exporter) -> None:
+    runs = "[...document.querySelectorAll('tbody th[scope=row] a')].map(link => link.textContent).join()"
+    browser.open(f"{exporter.url}/", f"{runs}.startsWith('live,')")
+    browser.value("document.querySelector('input[name=q]').value = 'LIVE'; document.querySelector('button').click()")
+    browser.wait(f"location.search.includes('q=LIVE') && {runs} == 'live'")
+    browser.value("window.fetched = 0; window.load = window.fetch; window.fetch = (...a) => (fetched += 1, load(...a))")
+    browser.wait("fetched == 2")
+    assert browser.value(runs) == "live"
+    assert browser.value("document.querySelector('input[name=q]').value") == "LIVE"
 
 
 @pytest.mark.parametrize("width", [420, 1600])
@@ -146,7 +157,7 @@ def test_it_is_whole_without_scripts_and_can_be_printed(browser: Browser, export
 
 def test_a_hostile_name_is_text_in_links_and_on_its_page(browser: Browser, exporter: Exporter) -> None:
     browser.open(f"{exporter.url}/", "document.querySelector('th a')")
-    browser.value("document.querySelector('th a').click()")
+    browser.value("[...document.querySelectorAll('th a')].find(link => link.textContent != 'live').click()")
     browser.wait(f"{PLOTS} > 5")
     assert browser.value("document.querySelector('h1').textContent") == EVIL
     assert browser.value("document.images.length") == 0

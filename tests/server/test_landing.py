@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from benchwatch.model.cvm import Cvm, Vdisk
-from benchwatch.model.run import Report, Worker
-from benchwatch.server.landing import ACTIVE_SHOWN, ENDED_SHOWN, landing_page
+from benchwatch.model.run import Report, Run, Worker
+from benchwatch.server.catalogue import LINES, Query
+from benchwatch.server.landing import WORKERS_SHOWN, landing_page
 from benchwatch.tools.registry import TOOLS
 from tests.support.serving import NETWORK, NOW, FakeBoard, served
 
-VOID = {"meta", "link"}
+VOID = {"meta", "link", "input"}
 HOSTILE = """<script>alert(1)</script>"'&amp;<img src=x onerror=alert(2)>"""
 
 
@@ -62,31 +63,40 @@ def worker(name: str = "db1", run: str = "nightly", **more: object) -> Worker:
         "operations": 1_234_567.0,
         "start": NOW - 725,
         "last_report": NOW - 0.4,
-        "reports": [Report(NOW - 300 + second, 100.0 + second, 0.001) for second in range(300)],
+        "reports": [Report(NOW - 724 + 10 * place, 100.0 + place, 0.001) for place in range(73)],
     }
     return Worker(run=run, name=name, **{**known, **more})  # type: ignore[arg-type]
 
 
-def page(board: FakeBoard, user: str = "") -> str:
-    return landing_page(board, now=NOW, url="http://bench.example:19777", user=user)
+def page(board: FakeBoard, user: str = "", **query: str) -> str:
+    return landing_page(board, now=NOW, url="http://bench.example:19777", user=user, query=Query.of(query.items()))
+
+
+def rows(text: str) -> list[list[str]]:
+    """The texts of all rows of the page's tables but headings."""
+    found = LexborHTMLParser(text).css("tbody tr:not(.part)")
+    return [[cell.text(separator=" ", strip=True) for cell in row.css("th, td")] for row in found]
 
 
 def cells(text: str, row: int = 0) -> list[str]:
-    """The texts of one row of the page's tables."""
-    rows = LexborHTMLParser(text).css("tbody tr")
-    return [cell.text(separator=" ", strip=True) for cell in rows[row].css("th, td")]
+    """The texts of one of these rows."""
+    return rows(text)[row]
+
+
+def names(text: str) -> list[str]:
+    """The first cells of these rows."""
+    return [" ".join(row[0].split()) for row in rows(text)]
 
 
 def test_a_running_worker_is_shown_with_its_figures_in_fitting_units() -> None:
     assert cells(page(FakeBoard([worker()]))) == [
-        "db1",
+        "nightly  db1",
         "running",
+        "pgbench",
         "12.3k TPS",
-        "peak 399",
+        "peak 172",
         "789 µs",
-        "peak 1.00 ms",
         "12.3 ms",
-        "1.23M",
         "12m 05s",
         "0.4 s ago",
     ]
@@ -95,7 +105,7 @@ def test_a_running_worker_is_shown_with_its_figures_in_fitting_units() -> None:
 def test_a_percentile_that_is_older_than_the_mean_says_by_how_much() -> None:
     view = worker(latency=1.51, p99=0.128, time=NOW - 0.4, p99_time=NOW - 7, report_interval=1.0)
     row = [" ".join(cell.split()) for cell in cells(page(FakeBoard([view])))]
-    assert row[4:7:2] == ["1.51 s", "128 ms 6.6 s older"]
+    assert row[5:7] == ["1.51 s", "128 ms 6.6 s older"]
 
 
 def test_what_was_not_measured_is_a_dash_and_never_zero() -> None:
@@ -104,19 +114,19 @@ def test_what_was_not_measured_is_a_dash_and_never_zero() -> None:
             [worker(throughput=None, latency=None, p99=None, operations=None, start=None, last_report=None, reports=[])]
         )
     )
-    assert cells(text) == ["db1", "running", "–", "", "–", "", "–", "–", "–", "–"]
+    assert cells(text) == ["nightly  db1", "running", "pgbench", "–", "", "–", "–", "–", "–"]
 
 
 def test_a_stall_shows_zero_throughput_no_latency_and_its_reason() -> None:
     view = worker(state="stalled", reason="nothing completes", throughput=0.0, latency=None, p99=None)
-    assert cells(page(FakeBoard([view])))[1:5] == ["stalled nothing completes", "0 TPS", "peak 399", "–"]
+    assert cells(page(FakeBoard([view])))[1:6] == ["stalled nothing completes", "pgbench", "0 TPS", "peak 172", "–"]
 
 
 def test_names_that_are_not_utf_8_stay_apart_and_names_show_what_they_are() -> None:
     runs = ["a\udcff", "a\udcfe", "run\u202egol.exe", "\x1b]0;x\x07"]
     text = page(FakeBoard([worker(run=run, start=NOW - place) for place, run in enumerate(runs)]))
     text.encode()
-    shown = [node.text() for node in LexborHTMLParser(text).css("h3")]
+    shown = [node.text() for node in LexborHTMLParser(text).css("th a")]
     assert shown == ["a\\xff", "a\\xfe", "run\\u202egol.exe", "\\x1b]0;x\\x07"]
 
 
@@ -133,9 +143,9 @@ def test_runs_that_are_on_come_first_and_the_newest_of_them_on_top() -> None:
         worker(run="new", start=NOW - 10),
         worker(run="done", state="finished", end=NOW - 5),
     ]
-    tree = LexborHTMLParser(page(FakeBoard(views)))
-    assert [node.text() for node in tree.css("h2")] == ["Now", "Ended"]
-    assert [node.text() for node in tree.css("h3")] == ["new", "old"]
+    text = page(FakeBoard(views))
+    assert [node.text() for node in LexborHTMLParser(text).css("tr.part")] == ["Active", "Ended"]
+    assert names(text) == ["new db1", "old db1", "done db1"]
 
 
 def test_active_runs_with_a_fault_come_first_and_failed_ones_end_the_list() -> None:
@@ -148,15 +158,15 @@ def test_active_runs_with_a_fault_come_first_and_failed_ones_end_the_list() -> N
         worker(run="broken", state="failed", end=NOW - 3600),
         worker(run="long ago", state="failed", end=NOW - 200_000),
     ]
-    tree = LexborHTMLParser(page(FakeBoard(views)))
-    assert [node.text() for node in tree.css("h3")] == ["half", "silent", "new"]
-    assert [node.text() for node in tree.css("article:last-of-type th a")] == ["done", "broken", "long ago"]
+    text = page(FakeBoard(views))
+    linked = [node.text() for node in LexborHTMLParser(text).css("th a")]
+    assert linked == ["half", "silent", "new", "done", "broken", "long ago"]
 
 
 def test_what_is_wrong_is_said_and_each_run_is_a_link_to_its_page() -> None:
     tree = LexborHTMLParser(page(FakeBoard([worker(run="a b/ä?")], faults=["runs/a/run.yaml:1: expected YAML"])))
     assert [node.text() for node in tree.css(".banner.warn")] == ["runs/a/run.yaml:1: expected YAML"]
-    (link,) = tree.css("h3 a")
+    (link,) = tree.css("th a")
     assert link.attributes["href"] == "runs/a%20b%2F%C3%A4%3F"
 
 
@@ -164,8 +174,23 @@ def test_workers_of_one_run_stand_together_in_natural_order_with_their_sum() -> 
     views = [worker(name) for name in ("db10", "db9", "db2", "²")]
     views.append(worker("db1", state="failed", end=NOW - 3, reason="exit code 2"))
     text = page(FakeBoard(views))
-    assert [cells(text, row)[0] for row in range(5)] == ["db1", "db2", "db9", "db10", "²"]
-    assert "5 workers: 1 failed, 4 running · together 49.4k TPS" in text
+    assert names(text) == ["nightly", "db1", "db2", "db9", "db10", "²"]
+    assert cells(text)[1] == "5 workers: 1 failed, 4 running"
+    assert cells(text)[3] == "49.4k TPS together"
+
+
+def test_workers_that_followed_each_other_are_not_added_up() -> None:
+    views = [
+        worker("db1", state="finished", start=NOW - 900, end=NOW - 700),
+        worker("db2", state="finished", start=NOW - 690, end=NOW - 500),
+    ]
+    text = page(FakeBoard(views))
+    assert names(text) == ["nightly", "db1", "db2"]
+    assert "together" not in text
+    views[1] = worker("db2", state="finished", start=NOW - 790, end=NOW - 500)
+    assert "together" not in page(FakeBoard(views))
+    views[1] = worker("db2", state="finished", start=NOW - 850, end=NOW - 500)
+    assert cells(page(FakeBoard(views)))[3] == "24.7k TPS together"
 
 
 def test_different_units_are_not_added_up() -> None:
@@ -192,24 +217,132 @@ def test_ended_runs_are_listed_by_their_end_with_their_results() -> None:
         worker(run="second", state="failed", reason="exit code 1", end=NOW - 90, start=NOW - 100, throughput=None),
     ]
     text = page(FakeBoard(views))
-    expected = ["second  db1", "failed exit code 1", "pgbench", "–", "789 µs", "12.3 ms", "1.23M", "10 s", "1m 30s ago"]
-    assert cells(text, 1) == expected
-    assert cells(text, 0)[0] == "first  db1"
-    assert cells(text, 0)[-1] == "2h 00m ago"
+    assert names(text) == ["first db1", "second db1"]
+    assert cells(text, 0)[-2:] == ["30m 00s", "2h 00m ago"]
+    assert cells(text, 1)[1:4] == ["failed exit code 1", "pgbench", "–"]
+    assert cells(text, 1)[5:] == ["789 µs", "12.3 ms", "10 s", "1m 30s ago"]
 
 
-def test_the_page_is_bounded_and_says_what_it_leaves_out() -> None:
-    running = [worker(f"db{number}", reports=[]) for number in range(ACTIVE_SHOWN + 7)]
-    ended = [worker(run=f"run{number}", state="finished", end=NOW - number) for number in range(ENDED_SHOWN + 3)]
-    text = page(FakeBoard([*running, *ended]))
-    assert len(LexborHTMLParser(text).css("tbody tr")) == ACTIVE_SHOWN + ENDED_SHOWN
-    assert "and 7 more" in text
-    assert "and 3 more" in text
+def test_the_page_is_bounded_and_links_to_the_others() -> None:
+    several = [worker(f"db{number}", "many", reports=[]) for number in range(WORKERS_SHOWN + 7)]
+    ended = [worker(run=f"run{number}", state="finished", end=NOW - number) for number in range(2 * LINES)]
+    board = FakeBoard([*several, *ended])
+    first, second, third, beyond = (page(board, page=number, sort="name") for number in ("1", "2", "3", "99"))
+    assert names(first)[0] == "many" and names(first)[WORKERS_SHOWN + 1] == "and 7 more workers"
+    assert len(rows(first)) == WORKERS_SHOWN + 2 + LINES - 1
+    assert len(rows(second)) == LINES and len(rows(third)) == 1
+    assert third == beyond
+    pages = LexborHTMLParser(second).css(".pages")
+    assert [node.text(separator=" ", strip=True) for node in pages] == ["51 to 100 of 101 previous  next"]
+    links = [node.attributes["href"] for node in LexborHTMLParser(second).css(".pages a")]
+    assert links == ["?sort=name", "?sort=name&page=3"]
+    assert not LexborHTMLParser(page(FakeBoard(ended[:LINES]))).css(".pages")
 
 
-def test_only_reports_of_the_last_minutes_are_drawn() -> None:
-    history = [Report(NOW - 301, 9999.0, 9.0), Report(NOW - 2, 10.0, 0.002), Report(NOW - 1, 20.0, 0.001)]
-    assert cells(page(FakeBoard([worker(reports=history)])))[3:6:2] == ["peak 20.0", "peak 2.00 ms"]
+def repeats(name: str, *rates: float, **more: object) -> list[Worker]:
+    runs = enumerate(rates, 1)
+    known = {"state": "finished", "experiment": name} | more
+    return [
+        worker(
+            run=f"{name}-{place}", throughput=rate, latency=1 / rate, start=NOW - 1000, end=NOW - 100 * place, **known
+        )
+        for place, rate in runs
+    ]
+
+
+def test_repeats_are_one_line_with_their_mean_and_its_interval_and_open_at_a_click() -> None:
+    board = FakeBoard([*repeats("sync-off", 90.0, 100.0, 110.0), worker(run="other", state="finished", end=NOW - 5)])
+    text = page(board)
+    assert names(text) == ["other db1", "sync-off ×3"]
+    # Student's t of 97.5 % with two degrees of freedom, 4.303, times 10 / sqrt(3)
+    assert cells(text, 1)[1:4] == ["3 finished", "pgbench", "100 TPS ±24.8 %"]
+    assert cells(text, 1)[-1] == "1m 40s ago"
+    link = LexborHTMLParser(text).css_first("a.fold").attributes["href"] or ""
+    opened = page(board, open=link.removeprefix("?open="))
+    assert names(opened) == ["other db1", "sync-off ×3", "sync-off-3 db1", "sync-off-2 db1", "sync-off-1 db1"]
+    assert LexborHTMLParser(opened).css_first("a.fold").attributes["href"] == "?"
+
+
+def test_fewer_than_three_repeats_have_no_interval_and_a_failed_one_is_counted_but_not_averaged() -> None:
+    failed = repeats("a", 1.0, 80.0, 120.0)
+    failed[0] = worker(run="a-1", state="failed", throughput=1.0, end=NOW - 100, experiment="a")
+    text = page(FakeBoard(failed))
+    assert cells(text)[1:4] == ["1 failed 2 finished", "pgbench", "100 TPS"]
+
+
+def test_a_sweep_is_one_line_from_its_least_to_its_most() -> None:
+    views = [
+        worker(
+            run=f"c-{clients}", throughput=float(rate), state="finished", end=NOW - rate, experiment="c", point=point
+        )
+        for clients, rate in ((1, 100), (4, 300), (16, 800))
+        for point in [{"clients": str(clients)}]
+    ]
+    text = page(FakeBoard(views))
+    assert cells(text)[0] == "c  3 points, 3 runs"
+    assert cells(text)[3] == "100 to 800 TPS"
+
+
+def test_an_active_repeat_stands_alone_while_it_runs() -> None:
+    views = [*repeats("s", 100.0, 100.0), worker(run="s-3", experiment="s")]
+    assert names(page(FakeBoard(views))) == ["s-3 db1", "s ×2"]
+
+
+def test_search_and_filters_choose_runs_by_name_label_tool_and_state() -> None:
+    views = [
+        worker(run="main-1", state="finished", end=NOW - 1, labels={"branch": "main"}),
+        worker(run="topic-1", state="finished", end=NOW - 2, labels={"branch": "Topic"}),
+        worker(run="disk", tool="fio", unit="IOPS", state="failed", end=NOW - 3),
+    ]
+    board = FakeBoard(views)
+    assert names(page(board, q="BRANCH=topic")) == ["topic-1 db1"]
+    assert names(page(board, q="main -1")) == ["main-1 db1"]
+    assert names(page(board, tool="fio")) == ["disk db1"]
+    assert names(page(board, state="finished", q="1")) == ["main-1 db1", "topic-1 db1"]
+    nothing = page(board, q="nothing")
+    assert rows(nothing) == [] and "No run matches." in nothing
+    chosen = LexborHTMLParser(page(board, tool="fio", q='"x')).css("form option[selected], form input[name=q]")
+    assert [node.attributes["value"] for node in chosen] == ['"x', "fio", "newest"]
+
+
+@pytest.mark.parametrize(
+    ("sort", "order"),
+    [
+        ("newest", ["c", "b", "a"]),
+        ("name", ["a", "b", "c"]),
+        ("throughput", ["b", "a", "c"]),
+        ("latency", ["b", "a", "c"]),
+        ("p99", ["a", "b", "c"]),
+        ("duration", ["c", "b", "a"]),
+        ("nonsense", ["c", "b", "a"]),
+    ],
+)
+def test_the_reader_chooses_the_order_and_what_lacks_the_figure_comes_last(sort: str, order: list[str]) -> None:
+    views = [
+        worker("w", "a", throughput=10.0, latency=0.2, p99=0.1, state="finished", start=NOW - 300, end=NOW - 30),
+        worker("w", "b", throughput=20.0, latency=0.1, p99=0.2, state="finished", start=NOW - 200, end=NOW - 20),
+        worker("w", "c", throughput=None, latency=None, p99=None, state="finished", start=NOW - 100, end=NOW - 10),
+    ]
+    assert [name.removesuffix(" w") for name in names(page(FakeBoard(views), sort=sort))] == order
+
+
+def test_runs_that_have_left_memory_are_listed_by_name() -> None:
+    board = FakeBoard([worker(run="present", state="failed", end=NOW - 3)], pages={"gone": Run("gone")})
+    text = page(board)
+    assert names(text) == ["gone", "present db1"]
+    assert cells(text)[1] == "ended long ago: its page has the figures"
+    assert names(page(board, q="gon")) == ["gone"]
+
+
+def test_the_course_is_that_of_the_whole_run_or_says_how_much_of_it() -> None:
+    def course(reports: list[Report], start: float) -> tuple[str, str]:
+        text = page(FakeBoard([worker(reports=reports, start=start)]))
+        return cells(text)[4], LexborHTMLParser(text).css_first(".spark svg").attributes["aria-label"] or ""
+
+    whole = [Report(NOW - 3600 + 60 * place, 5.0, 0.001) for place in range(60)]
+    assert course(whole, NOW - 3600) == ("peak 5.00", "Throughput over 59m 00s, peak 5.00")
+    last = [Report(NOW - 299 + place, 5.0, 0.001) for place in range(300)]
+    assert course(last, NOW - 3600) == ("peak 5.00, last 4m 59s", "Throughput over its last 4m 59s, peak 5.00")
 
 
 def test_cvms_are_shown_with_age_and_error() -> None:
@@ -290,6 +423,7 @@ def test_hostile_text_is_escaped_everywhere() -> None:
             state=st.sampled_from(["running", "stalled", "finished", "failed", "interrupted", "abandoned"]),
             reason=st.text(),
             unit=st.text(),
+            experiment=st.sampled_from(["", "a"]),
             throughput=st.none() | st.floats(),
             latency=st.none() | st.floats(),
             p99=st.none() | st.floats(),
@@ -302,10 +436,13 @@ def test_hostile_text_is_escaped_everywhere() -> None:
             ),
         ),
         max_size=4,
-    )
+    ),
+    st.dictionaries(
+        st.sampled_from(["q", "tool", "state", "sort", "page", "open"]), st.sampled_from(["a", "", HOSTILE, "2"])
+    ),
 )
-def test_whatever_is_shown_the_page_is_well_formed(views: list[Worker]) -> None:
-    check(page(FakeBoard(views)))
+def test_whatever_is_shown_the_page_is_well_formed(views: list[Worker], query: dict[str, str]) -> None:
+    check(page(FakeBoard(views), **query))
 
 
 def test_the_page_loads_nothing_and_its_policy_allows_just_its_own_script_and_style(tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ def test_the_landing_page_links_to_a_run_of_any_name(name: str, place: Place) ->
     folder = place(f"{name}/db1.err", PGBENCH / "stderr").parents[1]
     with site(folder) as server:
         landing = LexborHTMLParser(requests.get(server.url, timeout=PATIENCE).text)
-        link = landing.css_first("h3 a").attributes["href"] or ""
+        link = landing.css_first("th a").attributes["href"] or ""
         assert texts(server.tree(link.removeprefix("runs/")), "h1") == [name]
 
 

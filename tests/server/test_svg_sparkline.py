@@ -3,17 +3,21 @@ import re
 from benchwatch.server.svg_sparkline import sparkline
 
 
-def paths(times: list[float], values: list[float | None], peak: float, end: float = 300.0) -> list[str]:
+def paths(
+    times: list[float], values: list[float | None], peak: float, start: float = 0.0, end: float = 300.0
+) -> list[str]:
     """The data of the line and of the marker of the peak."""
-    return re.findall(r'd="([^"]*)"', sparkline(times, values, peak, end, "rate", "Throughput"))[1:]
+    return re.findall(r'd="([^"]*)"', sparkline(times, values, peak, (start, end), "Throughput"))[1:]
 
 
 def test_time_runs_to_the_right_and_values_up_from_zero() -> None:
     assert paths([0, 100, 200], [0, 5, 10], 10) == ["M0 39 100 21 200 3 h0", "M200 3h0"]
 
 
-def test_the_last_five_minutes_end_at_the_right_edge() -> None:
-    assert paths([1000, 1100], [10, 10], 10, end=1100)[0] == "M200 3 300 3 h0"
+def test_the_chart_begins_and_ends_with_its_span_however_long_that_is() -> None:
+    assert paths([1000, 4600], [10, 10], 10, 1000, 4600)[0] == "M0 3 300 3 h0"
+    assert paths([1000.5, 1001], [10, 10], 10, 1000, 1001)[0] == "M150 3 300 3 h0"
+    assert paths([1000], [10], 10, 1000, 1000)[0] == "M0 3 h0"
 
 
 def test_the_line_is_broken_where_nothing_was_measured() -> None:

@@ -130,7 +130,7 @@ def test_how_the_output_was_read_is_a_remark_at_the_first_row() -> None:
 
 def curve(trends: Trends, key: Key) -> tuple[list[float | None], list[float | None]]:
     rates, latencies = trends.of(key)
-    return rates.curve(NOW, 1000), latencies.curve(NOW, 1000)
+    return rates.curve(NOW, 1000).values, latencies.curve(NOW, 1000).values
 
 
 def test_a_row_begins_with_what_the_exporter_knows_of_its_worker() -> None:

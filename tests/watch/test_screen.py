@@ -26,7 +26,7 @@ def test_a_worker_shows_rate_mean_percentiles_and_how_far_it_is(width: int, heig
     assert lines[0].endswith("14:13:20 UTC")
     assert lines[2].startswith("test1  running · 1m 05s · 8m 55s left · pgbench 15.18")
     found = row(lines, "db1").replace(" ms", "ms").split()
-    assert found == ["●", "db1", "0s", "1.23k", "█", "2.15ms", "█", "1.90ms", "4.00ms", "9.10ms", "31.2ms"]
+    assert found == ["●", "db1", "0s", "1.23k", "2.15ms", "1.90ms", "4.00ms", "9.10ms", "31.2ms"]
     assert lines[-1] == "q quit · j k run · p pause · alerts: --prometheus URL"
 
 
@@ -34,7 +34,7 @@ def test_zero_throughput_is_zero_and_a_stall_is_named() -> None:
     before = [moment(pgbench("db1", 1000.0, 0.002), now=NOW - 30 + second) for second in range(20)]
     halted = pgbench("db1", 0.0, None, state="stalled", reason="nothing completes")
     stalled = [moment(halted, now=NOW - 10 + second) for second in range(11)]
-    lines = shown(screen_of(*before, *stalled))
+    lines = shown(screen_of(*before, *stalled), height=8)
     assert "1 stalled" in lines[0]
     line = row(lines, "db1")
     assert line.startswith("■ db1")
@@ -46,7 +46,7 @@ def test_zero_throughput_is_zero_and_a_stall_is_named() -> None:
 
 def test_a_silent_worker_shows_no_number_but_the_age_of_its_data() -> None:
     before = [moment(pgbench("db1", 1000.0, 0.002, quantiles=QUANTILES), now=NOW - 40 + second) for second in range(28)]
-    lines = shown(screen_of(*before, moment(pgbench("db1", None, None, state="stalled", age=12.4))))
+    lines = shown(screen_of(*before, moment(pgbench("db1", None, None, state="stalled", age=12.4))), height=8)
     line = row(lines, "db1")
     assert line.split()[2:4] == ["12s", "–"]
     assert line.endswith("stalled: no report for 12 s")
@@ -311,17 +311,50 @@ def test_a_high_screen_has_curves_of_several_lines_over_the_whole_time() -> None
         for second in range(200)
     ]
     lines = shown(screen_of(*moments), 100, 40)
-    place = next(number for number, line in enumerate(lines) if line.startswith("test1 db1  rate/s, up to 400"))
-    assert "mean latency, up to 4.00 ms" in lines[place]
-    curve = [(line[:49].rstrip(), line[50:].rstrip()) for line in lines[place + 1 : place + 11]]
+    place = lines.index(f"{'test1 db1  rate/s':49} mean latency")
+    curve = [(line[8:49].rstrip(), line[58:].rstrip()) for line in lines[place + 1 : place + 12]]
     rates, latencies = zip(*curve, strict=True)
     assert rates[0] == " " * 30 + "█" * 10
     assert rates[2] == " " * 20 + "▄" * 10 + "█" * 10
-    assert rates[-1] == "█" * 40
+    assert rates[-2] == "█" * 40
     assert latencies[0] == " " * 24 + "█"
-    assert latencies[-1] == "█" * 40
+    assert latencies[-2] == "█" * 40
     low = shown(screen_of(*moments), 100, 8)
-    assert not any("up to" in line for line in low)
+    assert not any("latency" in line for line in low)
+
+
+def test_a_curve_has_its_highest_value_zero_and_its_time_beside_it_and_no_second_chart_above_it() -> None:
+    moments = [moment(pgbench("db1", 400.0, 0.004), now=NOW - 199 + second) for second in range(200)]
+    lines = shown(screen_of(*moments), 100, 40)
+    place = lines.index(f"{'test1 db1  rate/s':49} mean latency")
+    labels = [(line[:7].strip(), line[50:57].strip()) for line in lines[place + 1 : place + 11]]
+    assert labels == [("400", "4.00 ms"), *[("", "")] * 8, ("0", "0")]
+    assert lines[place + 11].split() == ["3m", "20s", "ago", "now"] * 2
+    assert "█" not in row(lines, "db1")
+    assert "last" not in lines[1]
+
+
+def test_ended_runs_get_the_lines_that_curves_leave() -> None:
+    ended = [pgbench("db1", run=f"r{n}", state="finished", end=NOW - 900 - n, start=NOW - 1000) for n in range(12)]
+    lines = shown(screen_of(moment(pgbench("db1"), pgbench("db2"), pgbench("db1", run="b"), *ended)), 160, 50)
+    assert not any("more" in line for line in lines)
+    assert sum(line.startswith("  r") for line in lines) == 12
+    full = shown(screen_of(moment(pgbench("db1"), pgbench("db2"), pgbench("db1", run="b"), *ended)), 160, 42)
+    left = next(place for place, line in enumerate(full) if line.startswith("    + "))
+    assert left == len(full) - 2, "no empty line below what is left out"
+
+
+def test_nothing_is_cut_beside_free_room() -> None:
+    reason = 'pgbench: error: connection to server on socket "/run/postgresql/.s.PGSQL.5432" failed: refused'
+    workers = [
+        pgbench("db1", None, None, run="a", state="failed", reason=reason),
+        pgbench("n" * 60, run="a"),
+        pgbench("db1", None, None, run="b", state="failed", reason=reason, end=NOW - 5),
+    ]
+    lines = shown(screen_of(moment(*workers)), 220)
+    assert row(lines, "db1").endswith(f"failed: {reason}")
+    assert row(lines, "n" * 60)
+    assert row(lines, "b db1").endswith(f"60s    5s  {reason}")
 
 
 def test_a_stalled_run_comes_before_younger_ones() -> None:

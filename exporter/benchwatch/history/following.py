@@ -22,6 +22,7 @@ from ..runs.stream import Stream
 from ..settings.record import SUFFIX
 from ..settings.settings import RunsSettings
 from ..tools.api import Moment, read_lines
+from ..values.errors import UserError
 from .find import open_run
 from .recording import Recording
 from .replay import Replay, Step, in_order, merged, moments
@@ -33,6 +34,9 @@ _KEPT = 1 << 20
 """Bytes that were played and stay in memory."""
 _LATE = 5.0
 """Seconds by which a stream may be behind the others."""
+_ELSEWHERE = "too many for a live page; `benchwatch report` draws them"
+MOST_REPORTS = 500_000
+"""Of a worker: six days of one a second. Each takes some 300 bytes of memory as long as the run is followed."""
 
 
 class GrowingRecording(Recording):
@@ -129,6 +133,7 @@ class Following(Replay):
                 self._begin()
             if ended and not any(behind.values()):
                 events = self._events(self._waiting, self._last)
+                self._waiting = {name: [] for name in self._waiting}
                 if events and events[0].time < self._clock:
                     raise Rewritten
                 if events and self._clock > -math.inf:
@@ -207,6 +212,7 @@ class FollowedRun:
         self._seen: object = None
         self._shape: object = None
         self._followed: list[tuple[Following, Book]] = []
+        self._too_long = ""
         self.stopping = False
         """Set to stop reading at once."""
 
@@ -219,8 +225,10 @@ class FollowedRun:
         """Read what is new in the files of these names; returns whether there are new timelines.
 
         `ended` names the workers whose output is complete for now; None: all. Raises OSError or ConfigError if a file
-        cannot be read.
+        cannot be read, UserError if a worker has more than MOST_REPORTS.
         """
+        if self._too_long:
+            raise UserError(self._too_long)
         files = statuses(self._folder, names)
         if self._seen == (seen := (files, None if ended is None else frozenset(ended))):
             return False
@@ -236,6 +244,11 @@ class FollowedRun:
             for following, book in self._followed:
                 for step in following.further(files, now, ended=ended is None or following.worker.name in ended):
                     book.enter(step)
+                    if book.reports > MOST_REPORTS:
+                        name = following.worker.name
+                        self._followed, self.timelines = [], []
+                        self._too_long = f"{name} has more than {MOST_REPORTS:,} reports: {_ELSEWHERE}"
+                        raise UserError(self._too_long)
                     if self.stopping:
                         return False
         except Rewritten:

@@ -18,6 +18,8 @@ from .series import Floats, Pairs, Series
 _FURTHER = {"histogram": 2, "summary": 2}
 """Numbers of a sample in addition to the counts by bound: sum and count; other kinds have one number."""
 _SLACK = 0.01
+_PAGES = 10_000
+"""Pages that stay unsorted at least: each takes some ten times the memory of its numbers."""
 _NARROW = np.iinfo(np.uint16).max
 
 _Key = tuple[Family, tuple[str, ...], Pairs]
@@ -52,6 +54,7 @@ class Ledger:
         self._gauge = np.zeros(0, np.bool_)  # whether it is a gauge
         self._moved: dict[str, NDArray[np.bool_]] = {}  # by kind: whether streams of that kind have changed it
         self._pages: list[tuple[float, NDArray[np.int64], Floats]] = []  # not yet sorted
+        self._in_series = 0  # pages that were sorted
         self._sorted: dict[_Key, tuple[Floats, Floats]] = {}  # times and values
 
     def enter(self, moment: float, kinds: Collection[str], page: Iterable[Sample]) -> None:
@@ -94,6 +97,8 @@ class Ledger:
         self._entered[columns] = moment
         if len(columns):
             self._pages.append((moment, columns, values))
+            if len(self._pages) > max(_PAGES, self._in_series // 4):
+                self._sort()
 
     def series(self, common: Pairs) -> Iterator[Series]:
         """All series; `common` are labels that each of them gets."""
@@ -106,6 +111,7 @@ class Ledger:
         """Append what was recorded since the last call to each series."""
         if not self._pages:
             return
+        self._in_series += len(self._pages)
         entered, pages, numbers = zip(*self._pages, strict=True)
         self._pages.clear()
         columns, values = np.concatenate(pages), np.concatenate(numbers)

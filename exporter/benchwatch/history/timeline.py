@@ -114,9 +114,12 @@ class Book:
         self._run = 0
         self._has_text = False  # logs without a text belong to the last run
         self._silent = True
+        self.reports = 0
+        """Steps so far."""
 
     def enter(self, step: Step) -> None:
         """Record the page after a step of the replay."""
+        self.reports += 1
         worker = self._replay.worker
         if self._run != worker.output.reruns and self._hold is None:
             self._run = worker.output.reruns

@@ -22,6 +22,7 @@ from ..runs.append import LARGEST_PIECE, STREAM, files_of
 from ..settings.record import SUFFIX
 from ..values.addresses import server_url
 from ..values.errors import FAILED, UserError, reason_of
+from ..values.web import session
 from .child import leave_signals
 from .worker_record import RunRecord
 
@@ -54,7 +55,7 @@ class Delivery:
         self._shown = urlsplit(url).netloc.rpartition("@")[2]
         self._record = record
         self._takes_name = takes_name
-        self._session = requests.Session()
+        self._session = session(_PATIENCE[1])
         self._session.headers["Accept"] = "application/json"
         self._sent: dict[str, int] = {}
         self._first_record = b""

@@ -80,6 +80,10 @@ class Worker(Struct, frozen=True):
     labels: Mapping[str, str] = {}
     parameters: Mapping[str, str] = {}
     """Settings of the benchmark and its machine."""
+    experiment: str = ""
+    """The experiment that its run repeats, or the sweep of which it is a point."""
+    point: Mapping[str, str] = {}
+    """What the sweep varies, and its values of it."""
     unit: str = ""
     """What the throughput counts: TPS, IOPS."""
     in_bytes: bool = False

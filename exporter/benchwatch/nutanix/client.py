@@ -10,18 +10,15 @@ import http.client
 import re
 import socket
 import threading
-import time
 from collections.abc import Iterator
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 from urllib.parse import urlsplit
 
 import requests
-from requests.adapters import HTTPAdapter
-from urllib3.connection import HTTPConnection
-from urllib3.connectionpool import HTTPConnectionPool
 from urllib3.exceptions import HTTPError, ProtocolError
 
 from ..values.version import VERSION
+from ..values.web import session
 from .cvm_settings import base_url
 
 Path = Literal["/", "/vdisk_stats", "/oplog_flush_stats"]
@@ -93,11 +90,10 @@ class Client:
         request = requests.Request("GET", self.url, headers=_HEADERS).prepare()
         request.url = f"{self.url}{path}{f'?{query}' if query else ''}"
         times = self._connect_timeout, self._deadline
-        with self._one_at_a_time, requests.Session() as session:
-            session.trust_env = False  # no proxy, no password from a file
-            session.mount("http://", _Adapter(time.monotonic() + self._deadline))
+        with self._one_at_a_time, session(self._deadline) as web:
+            web.trust_env = False  # no proxy, no password from a file
             try:
-                with session.send(request, timeout=times, stream=True, allow_redirects=False) as response:
+                with web.send(request, timeout=times, stream=True, allow_redirects=False) as response:
                     return self._body(response)
             except (requests.RequestException, HTTPError, OSError) as error:
                 raise self._page_error(error) from error
@@ -154,45 +150,6 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
-
-
-class _Adapter(HTTPAdapter):
-    """Connections on which every wait for bytes ends at the same moment, `end` (monotonic seconds).
-
-    The timeout of a socket restarts with every byte, so a server that sends a byte now and then could hold its reader
-    for ever, even within a header.
-    """
-
-    def __init__(self, end: float) -> None:
-        self._end = end
-        super().__init__()
-
-    def init_poolmanager(self, *arguments: Any, **keywords: Any) -> None:
-        """See HTTPAdapter."""
-        super().init_poolmanager(*arguments, **keywords)
-        connection = type("Connection", (_Connection,), {"end": self._end})
-        pool = type("Pool", (HTTPConnectionPool,), {"ConnectionCls": connection})
-        self.poolmanager.pool_classes_by_scheme = {"http": pool}
-
-
-class _Connection(HTTPConnection):
-    end: float
-
-    def connect(self) -> None:
-        super().connect()
-        self.sock = _Socket(fileno=self.sock.detach())
-        self.sock.end = self.end
-
-
-class _Socket(socket.socket):
-    end: float
-
-    def recv_into(self, *arguments: Any, **keywords: Any) -> int:
-        left = self.end - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        self.settimeout(left)
-        return super().recv_into(*arguments, **keywords)
 
 
 def _ends_inside(body: bytes) -> bool:

@@ -14,10 +14,10 @@ from ..show.content import Column, TableRow
 from ..values.numbers import clock
 from ..values.printable import in_html
 from ..values.verdict import answered, question
+from ..why.prometheus import Prometheus, text
 from . import theme
 from .axes import Axis
 from .drawing import Marks
-from ..why.prometheus import Prometheus, text
 from .run_tables import table
 from .run_view import Trace, View
 from .section import Plot, Section

@@ -29,6 +29,7 @@ def shown(worker: Observer) -> Worker:
     numbers = _numbers(worker)
     warnings = numbers.get(roles.warnings.name, {}) if roles.warnings else {}
     notes = worker.notes
+    sweep = worker.runfile.sweep
     if silent(worker):
         sentence = "has not reported since it began"
         notes.append(f"{tool.name} {sentence}: {tool.advice} reports after a restart")
@@ -43,6 +44,8 @@ def shown(worker: Observer) -> Worker:
         warnings=tuple(dict.fromkeys(labels[-1] for labels in warnings)),
         labels=dict(sorted(worker.runfile.labels.items())),
         parameters=dict(worker.parameters),
+        experiment=sweep.of if sweep else worker.runfile.repeat_of,
+        point=sweep.values if sweep else {},
         unit=roles.unit.name,
         in_bytes=roles.unit.in_bytes,
         observer=roles.observer,

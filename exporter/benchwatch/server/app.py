@@ -22,6 +22,7 @@ from ..model.documents import CvmsDocument, Document, of_run, of_runs
 from ..settings.settings import RunsSettings
 from .assets import CONTENT_SECURITY_POLICY, RUN_POLICY
 from .board import STILL_READING, Exporter
+from .catalogue import Query
 from .guards import LOOPBACK, USER, Handler, check_host, check_user, on_loopback, refusal
 from .ingest import Pushes
 from .landing import landing_page
@@ -135,7 +136,11 @@ class _Pages:
             address = request.transport.get_extra_info("sockname") if request.transport else None
             host = f"localhost:{address[1]}" if address else "localhost"
         text = landing_page(
-            self._board, now=self._clock(), url=f"{request.scheme}://{host}", user=request.get(USER, "")
+            self._board,
+            now=self._clock(),
+            url=f"{request.scheme}://{host}",
+            user=request.get(USER, ""),
+            query=Query.of(request.query.items()),
         )
         return await _answer(request, text, _headers(CONTENT_SECURITY_POLICY))
 

@@ -36,14 +36,12 @@ body > header, main, footer { max-width: 1500px; margin: 0 auto; padding-left: 2
 h1 { font-size: 22px; margin: 0; letter-spacing: -.01em; }
 h2 { font-size: 13px; font-weight: 600; color: var(--soft); text-transform: uppercase; letter-spacing: .06em;
   margin: 26px 0 8px; }
-h3 { font-size: 17px; margin: 0; overflow-wrap: anywhere; }
 p { margin: 6px 0; }
 .soft, small { color: var(--soft); }
 small { font-size: 12.5px; }
 .summary { margin: 6px 0 0; color: var(--soft); } .summary .state { margin-right: 6px; }
-.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; margin: 0 0 14px;
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; margin: 10px 0 14px;
   padding: 12px 16px; overflow-x: auto; }
-.card > header { display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 14px; }
 .state { padding-left: 8px; }
 .state::before { content: ""; display: inline-block; width: 8px; height: 8px; border-radius: 50%;
   background: currentColor; margin-right: 6px; }
@@ -58,14 +56,24 @@ th:last-child, td:last-child { padding-right: 0; }
 .figure b { font-size: 16px; font-weight: 650; }
 .stale .figure { color: var(--soft); } .stale .figure b { font-weight: 400; }
 .reason { display: block; color: var(--soft); font-size: 13px; overflow-wrap: anywhere; max-width: 34em; }
-.spark { width: 19%; }
+form { display: flex; flex-wrap: wrap; gap: 8px; margin: 14px 0 0; }
+input, select, button { font: inherit; color: inherit; background: var(--card); border: 1px solid var(--line);
+  border-radius: 8px; padding: 5px 10px; } input { flex: 1 1 14em; max-width: 26em; }
+th .soft { font-weight: 400; }
+tr.part { border: 0; }
+.part th { font-size: 13px; font-weight: 600; color: var(--soft); text-transform: uppercase; letter-spacing: .06em;
+  padding: 14px 0 6px; max-width: none; }
+.member > :first-child { padding-left: 22px; font-weight: 500; }
+.fold::before { content: "\\25b8\\00a0"; } .fold[aria-expanded=true]::before { content: "\\25be\\00a0"; }
+.pages a { margin-left: 10px; }
+.spark { width: 18%; min-width: 190px; }
 .spark div { display: flex; align-items: center; gap: 8px; }
-.spark small { white-space: nowrap; min-width: 6.8em; }
-svg { display: block; flex: 1; height: 34px; min-width: 80px; width: 100%; fill: none; stroke-width: 1.5; }
+.spark small { white-space: nowrap; min-width: 6em; }
+svg { display: block; flex: 1; height: 28px; min-width: 120px; width: 100%; fill: none; stroke-width: 1.5; }
 svg path { vector-effect: non-scaling-stroke; stroke-linecap: round; stroke-linejoin: round; stroke: currentColor; }
 svg .zero { stroke: var(--line); stroke-width: 1; }
 svg .top { stroke-width: 5; }
-.rate { color: var(--s0); } .delay { color: var(--s1); }
+.rate { color: var(--s0); }
 pre { margin: 6px 0 12px; padding: 10px 12px; border-radius: 8px; background: var(--calm-back); overflow-x: auto;
   font: 13.5px/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace; }
 pre code { user-select: all; font: inherit; } code { font-size: 13.5px; }
@@ -73,7 +81,7 @@ summary { cursor: pointer; font-weight: 600; }
 ol { margin: 8px 0 0; padding-left: 22px; } li { margin-bottom: 10px; } li::marker { font-weight: 600; }
 details.card { margin-top: 26px; }
 footer { padding-top: 8px; padding-bottom: 30px; color: var(--soft); }
-@media (max-width: 1180px) { .spark div { display: block; } .spark small { display: block; line-height: 1.2; } }
+@media (max-width: 1280px) { .spark div { display: block; } .spark small { display: block; line-height: 1.2; } }
 @media (max-width: 1040px) {
   body > header, main, footer { padding-left: 12px; padding-right: 12px; }
   .card { padding: 10px 12px; }
@@ -87,8 +95,10 @@ footer { padding-top: 8px; padding-bottom: 30px; color: var(--soft); }
   .wide:empty { display: none; }
   .figure { text-align: left; white-space: normal; }
   td[data-label]::before { content: attr(data-label); display: block; font-size: 12px; color: var(--soft); }
-  .figure:nth-last-child(-n+4) { grid-column: span 3; font-size: 14px; }
-  .spark { grid-column: span 8; width: auto; align-self: end; } .spark div { display: flex; }
+  td:empty { display: none; }
+  .part th { grid-column: 1 / -1; }
+  .spark { grid-column: 1 / -1; width: auto; order: 1; } .spark div { display: flex; }
+  .member .tool { display: none; }
 }
 """
 )
@@ -120,7 +130,9 @@ SCRIPT = """
   let busy = false;
   const query = () => {
     const known = [...document.querySelectorAll("[data-version]")].map(part => part.id + ":" + part.dataset.version);
-    return "?since=" + encodeURIComponent(known.join(","));
+    const asked = new URLSearchParams(location.search);
+    asked.set("since", known.join(","));
+    return "?" + asked;
   };
   const show = page => {
     const selects = String(getSelection()) !== "";
@@ -173,7 +185,7 @@ def _source(text: str) -> str:
 def _policy(style: str) -> str:
     return (
         f"default-src 'none'; script-src {_source(SCRIPT)}; style-src {_source(style)}; img-src data:; "
-        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     )
 
 

@@ -61,17 +61,6 @@ def length(worker: Worker, now: float) -> float | None:
     return None if worker.start is None or end is None else max(0.0, end - worker.start)
 
 
-def together(group: Sequence[Worker]) -> str:
-    """The total throughput of the running workers; empty if they count different operations."""
-    running = [worker for worker in group if worker.state == "running" and worker.throughput is not None]
-    running = [worker for worker in running if not worker.observer] or running
-    units = {(worker.tool, worker.unit) for worker in running}
-    if len(units) != 1:
-        return ""
-    text = throughput(running[0])(sum(worker.throughput or 0.0 for worker in running))
-    return f" · together {text} {in_html(unit(running[0]))}".rstrip()
-
-
 def run_link(name: str, *, up: str = "") -> str:
     """A link to the page of a run; its name may have any characters."""
     return f'<a href="{up}runs/{quote(name, safe="", errors="replace")}">{in_html(name)}</a>'

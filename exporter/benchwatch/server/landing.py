@@ -1,13 +1,13 @@
-"""The landing page: active runs and their figures, finished runs, CVMs, and how to begin.
+"""The landing page: all runs in one table, active ones first, then CVMs, and how to begin.
 
 One self-contained HTML document, complete without its script. All text from outside (names of runs and workers,
-reasons, the Host header) goes through `in_html`.
+reasons, the Host header) goes through `in_html`. What its query selects: see catalogue.
 """
 
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
 
 from ..model.cvm import Cvm
@@ -20,42 +20,40 @@ from ..values.version import VERSION
 from . import cells
 from .assets import STYLE, document
 from .board import STILL_READING, Exporter
-from .svg_sparkline import SECONDS, sparkline
+from .catalogue import LINES, SORTS, Catalogue, Folded, Listed, Query, catalogue, run_latency, spread, total
+from .svg_sparkline import sparkline
 
-ACTIVE_SHOWN = 100
 _REFRESH_SECONDS = 5
 _WORKERS_A_SECOND = 4
 """A page with many workers costs more to render, so it is fetched less often."""
-ENDED_SHOWN = 50
-_SPARKLINES = f"last {SECONDS // 60} min"
+WORKERS_SHOWN = 20
+"""Of one run."""
 
 
-def landing_page(board: Exporter, *, now: float, url: str, user: str = "") -> str:
+def landing_page(board: Exporter, *, now: float, url: str, user: str = "", query: Query | None = None) -> str:
     """The page at `now` (Unix seconds).
 
     `url` is where the exporter was reached, without a slash at the end; `user` is the user name for pushes, if any.
     """
-    workers = [worker for run in board.runs() for worker in run.workers]
-    active_runs = {worker.run for worker in workers if worker.active}
-    present = [worker for worker in workers if worker.run in active_runs]
-    ended = [worker for worker in workers if worker.run not in active_runs]
-    counts = Counter(worker.state for worker in present)
+    runs = board.runs()
+    workers = [worker for run in runs for worker in run.workers]
+    listed = catalogue(runs, board.run_names, query or Query())
+    counts = Counter(worker.state for run in runs if any(one.active for one in run.workers) for worker in run.workers)
     live = "".join(
         (
-            f'<p class="summary">{cells.badges(counts) or "Nothing is running "}'
-            f"{f'· {len(ended)} ended ' if ended else ''}· as of {figures.clock_time(now)}</p>",
+            f'<p class="summary">{cells.badges(counts) or "Nothing is running "}· as of {figures.clock_time(now)}</p>',
             _banners(board),
-            _section("Now", _present(present, now)),
-            _section("Ended", _ended(ended, now)),
+            _runs(listed, now),
             _section("Controller VMs", _cvms(board.cvms(), now)),
         )
     )
-    seconds = max(_REFRESH_SECONDS, min(len(present), ACTIVE_SHOWN) // _WORKERS_A_SECOND)
+    seconds = max(_REFRESH_SECONDS, sum(len(run.workers) for run in listed.active) // _WORKERS_A_SECOND)
+    choice = _form(workers, listed.query) if workers or listed.total else ""
     return document(
         f"{cells.counted(counts)} · benchwatch" if counts else "benchwatch",
         STYLE,
         f'<h1>benchwatch</h1><span class="soft">{in_html(VERSION)}</span>',
-        f'<div id="live" data-seconds="{seconds}">{live}</div>\n{_begin(board, url, user, first=not workers)}',
+        f'{choice}<div id="live" data-seconds="{seconds}">{live}</div>\n{_begin(board, url, user, first=not workers)}',
         _LINKS,
         refresh=seconds,
     )
@@ -86,80 +84,166 @@ def _banners(board: Exporter) -> str:
     return cells.faults([*texts, *board.faults])
 
 
+def _form(workers: Sequence[Worker], query: Query) -> str:
+    """Search, filters and order; a choice that nothing has any more stays in the list."""
+    tools = sorted({worker.tool for worker in workers} | {query.tool} - {""})
+    states = [state for state in cells.STATES if state == query.state or any(one.state == state for one in workers)]
+    opened = "".join(f'<input type="hidden" name="open" value="{in_html(name)}">' for name in query.open)
+    return (
+        f'<form method="get" role="search"><input type="search" name="q" value="{in_html(query.q)}" '
+        'placeholder="Name or label=value" aria-label="Name or label=value">'
+        f"{_select('tool', 'all tools', tools, query.tool)}{_select('state', 'all states', states, query.state)}"
+        f"{_select('sort', '', SORTS, query.sort)}{opened}<button>Show</button></form>\n"
+    )
+
+
+def _select(name: str, every: str, values: Iterable[str], chosen: str) -> str:
+    options = f'<option value="">{every}</option>' if every else ""
+    for value in values:
+        mark = " selected" if value == chosen else ""
+        options += f'<option value="{in_html(value)}"{mark}>{in_html(value)}{"" if every else " first"}</option>'
+    return f'<select name="{name}" aria-label="{name}">{options}</select>'
+
+
+_HEAD = (
+    '<thead><tr><th>Run</th><th>State</th><th>Tool</th><th class="figure">Throughput</th><th>Its course</th>'
+    '<th class="figure">Mean latency</th><th class="figure">p99</th><th class="figure">Duration</th>'
+    '<th class="figure">Last report</th></tr></thead>'
+)
+
+
+def _runs(listed: Catalogue, now: float) -> str:
+    """One table: active runs, then ended ones."""
+    if not listed.total:
+        chosen = any((listed.query.q, listed.query.tool, listed.query.state))
+        return '<p>No run matches. <a href="?">Show all runs</a></p>' if chosen else ""
+    active = "".join(_run(run, now) for run in listed.active)
+    ended = "".join(
+        _experiment(line, listed.query, now) if isinstance(line, Folded) else _run(line, now) for line in listed.ended
+    )
+    parts = "".join(
+        f'<tbody><tr class="part"><th colspan="9" scope="rowgroup">{title}</th></tr>{rows}</tbody>'
+        for title, rows in (("Active", active), ("Ended", ended))
+        if rows
+    )
+    return f'<article class="card"><table class="runs">{_HEAD}{parts}</table></article>{_pages(listed)}'
+
+
+def _pages(listed: Catalogue) -> str:
+    """Where this page is among all, and links to its neighbours."""
+    if listed.total <= LINES:
+        return ""
+    page = listed.query.page
+    first, last = LINES * (page - 1) + 1, min(LINES * page, listed.total)
+    links = []
+    if page > 1:
+        links.append(f'<a rel="prev" href="{_address(listed.query._replace(page=page - 1))}">previous</a>')
+    if last < listed.total:
+        links.append(f'<a rel="next" href="{_address(listed.query._replace(page=page + 1))}">next</a>')
+    return f'<p class="soft pages">{first} to {last} of {listed.total} {" ".join(links)}</p>'
+
+
+def _address(query: Query) -> str:
+    return in_html(query.address)
+
+
+def _experiment(experiment: Folded, query: Query, now: float) -> str:
+    """One line for all its runs, and a line for each if it is open."""
+    opened = experiment.name in query.open
+    many = f"{len(experiment.points)} points, " if experiment.points else "×"
+    link = f'<a class="fold" aria-expanded="{str(opened).lower()}" href="{_address(query.toggled(experiment.name))}">'
+    states = Counter(worker.state for worker in experiment.workers)
+    several = "".join(cells.state(kind, f"{states[kind]} {kind}") for kind in cells.STATES if states[kind])
+    tools = ", ".join(sorted({worker.tool for worker in experiment.workers}))
+    row = (
+        f'<tr class="experiment"><th scope="row">{link}{in_html(experiment.name)}</a> '
+        f'<span class="soft">{many}{len(experiment.runs)}{" runs" if experiment.points else ""}</span></th>'
+        f'<td class="where">{several}</td><td>{in_html(tools)}</td>{_spreads(experiment)}'
+        f"{_figure('p99', '')}{_figure('Duration', '')}"
+        f"{_figure('Last report', figures.age(now - experiment.end))}</tr>"
+    )
+    return row + ("".join(_run(run, now, member=True) for run in experiment.runs) if opened else "")
+
+
+def _spreads(experiment: Folded) -> str:
+    """Its throughput and mean latency: mean with interval, or from the least to the most of a sweep."""
+    worker = experiment.workers[0]
+    write = cells.throughput(worker)
+    rates = spread(experiment, lambda run: total(run.workers))
+    delays = spread(experiment, run_latency)
+    texts = []
+    for found, text in ((rates, write), (delays, figures.latency)):
+        if found is None:
+            texts.append((figures.NOT_MEASURED, ""))
+        elif experiment.points:
+            texts.append((f"{text(found.least)} to {text(found.most)}", ""))
+        else:
+            texts.append((text(found.mean), "" if found.half_width is None else f"±{100 * found.half_width:.1f} %"))
+    (rate, around), (delay, beside) = texts
+    return (
+        _figure("Throughput", rate, cells.unit(worker), bold=True, note=around)
+        + '<td class="spark"></td>'
+        + _figure("Mean latency", delay, bold=True, note=beside)
+    )
+
+
+def _run(run: Listed, now: float, *, member: bool = False) -> str:
+    """The line of a run; with several workers one for each below it."""
+    kind = " member" if member else ""
+    if not run.workers:
+        return (
+            f'<tr class="stale{kind}"><th scope="row">{cells.run_link(run.name)}</th>'
+            '<td class="where"><span class="reason">ended long ago: its page has the figures</span></td>'
+            f"{'<td></td>' * 7}</tr>"
+        )
+    if len(run.workers) == 1:
+        (worker,) = run.workers
+        name = "" if worker.name == run.name else f' <span class="soft">{in_html(worker.name)}</span>'
+        return _row(worker, now, cells.run_link(run.name) + name, kind.strip())
+    summary = cells.counted(Counter(worker.state for worker in run.workers))
+    unit, write = cells.unit(run.workers[0]), cells.throughput(run.workers[0])
+    together = total([worker for worker in run.workers if worker.state == "running"] if run.active else run.workers)
+    shown = sorted(run.workers, key=lambda worker: natural(worker.name))[:WORKERS_SHOWN]
+    left = len(run.workers) - len(shown)
+    return (
+        f'<tr class="whole{kind}"><th scope="row">{cells.run_link(run.name)}</th>'
+        f'<td class="where"><span class="reason">{len(run.workers)} workers: {summary}</span></td>'
+        f"<td>{in_html(', '.join(sorted({worker.tool for worker in run.workers})))}</td>"
+        f"{_figure('Throughput', '' if together is None else write(together), unit, bold=True, note='together')}"
+        f"{'<td></td>' * 5}</tr>"
+        + "".join(_row(worker, now, in_html(worker.name), "member") for worker in shown)
+        + (f'<tr class="member"><td colspan="9" class="soft">and {left} more workers</td></tr>' if left else "")
+    )
+
+
+def _row(worker: Worker, now: float, name: str, kind: str) -> str:
+    """The line of a worker; `name` is HTML."""
+    kinds = f"{kind}{' stale' if worker.state != 'running' else ''}".strip()
+    if worker.active:
+        last = None if worker.last_report is None else now - worker.last_report
+    else:
+        last = None if worker.end is None else now - worker.end
+    return (
+        f'<tr class="{kinds}"><th scope="row">{name}</th>'
+        f'<td class="where">{_why(worker, now)}</td><td class="tool">{in_html(worker.tool)}</td>'
+        f"{_figure('Throughput', cells.throughput(worker)(worker.throughput), cells.unit(worker), bold=True)}"
+        f"{_spark(worker, now)}"
+        f"{_figure('Mean latency', figures.latency(worker.latency), bold=True)}"
+        f"{_figure('p99', figures.latency(worker.p99), bold=True, note=cells.apart(worker))}"
+        f"{_figure('Duration', figures.duration(cells.length(worker, now)))}"
+        f"{_figure('Last report', figures.age(last))}</tr>"
+    )
+
+
 def _figure(label: str, text: str, unit: str = "", *, bold: bool = False, note: str = "") -> str:
+    if not text:
+        return '<td class="figure"></td>'
     if text == figures.NOT_MEASURED:
         text = f'<span class="soft" title="not measured">{text}</span>'
     else:
         text = (f"<b>{text}</b>" if bold else text) + (f" {in_html(unit)}" if unit else "")
     beside = f" <small>{note}</small>" if note else ""
     return f'<td class="figure" data-label="{label}">{text}{beside}</td>'
-
-
-def _present(workers: Iterable[Worker], now: float) -> str:
-    """A card for each active run with all its workers: failed and stalled ones first, then the most recent."""
-    runs: dict[str, list[Worker]] = {}
-    for worker in workers:
-        runs.setdefault(worker.run, []).append(worker)
-
-    def rank(group: Sequence[Worker]) -> tuple[int, float]:
-        return min(map(_gravity, group)), -max(worker.start or 0.0 for worker in group)
-
-    cards, left = [], ACTIVE_SHOWN
-    for group in sorted(runs.values(), key=rank):
-        shown = sorted(group, key=lambda worker: natural(worker.name))[: max(left, 0)]
-        left -= len(group)
-        if shown:
-            cards.append(_card(group, shown, now))
-    return "".join(cards) + _more(-left)
-
-
-def _gravity(worker: Worker) -> int:
-    """0 for failed, 1 for stalled; all other states rank equally."""
-    return {"failed": 0, "stalled": 1}.get(worker.state, 2)
-
-
-def _more(count: int) -> str:
-    return f'<p class="soft">and {count} more: see <a href="metrics">metrics</a>.</p>' if count > 0 else ""
-
-
-def _card(group: Sequence[Worker], shown: Sequence[Worker], now: float) -> str:
-    tools = ", ".join(sorted({worker.tool for worker in group}))
-    summary = f'<h3>{cells.run_link(group[0].run)}</h3><span class="soft">{in_html(tools)}'
-    if len(group) > 1:
-        summary += f" · {len(group)} workers: {cells.counted(Counter(worker.state for worker in group))}"
-        summary += cells.together(group)
-    rows = "".join(_row(worker, now) for worker in shown)
-    return f'<article class="card"><header>{summary}</span></header>{_HEAD}<tbody>{rows}</tbody></table></article>'
-
-
-_HEAD = (
-    '<table><thead><tr><th>Worker</th><th>State</th><th class="figure">Throughput</th>'
-    f'<th class="spark">{_SPARKLINES}</th><th class="figure">Mean latency</th><th class="spark">{_SPARKLINES}</th>'
-    '<th class="figure">p99</th><th class="figure">Operations</th><th class="figure">Duration</th>'
-    '<th class="figure">Last report</th></tr></thead>'
-)
-
-
-def _row(worker: Worker, now: float) -> str:
-    age = None if worker.last_report is None else now - worker.last_report
-    recent = [report for report in worker.reports if now - SECONDS <= report.time <= now]
-    times = [report.time for report in recent]
-    rates, delays = [report.throughput for report in recent], [report.latency for report in recent]
-    return (
-        f'<tr{_STALE if worker.state != "running" else ""}><th scope="row">{in_html(worker.name)}</th>'
-        f'<td class="where">{_why(worker, now)}</td>'
-        f"{_figure('Throughput', cells.throughput(worker)(worker.throughput), cells.unit(worker), bold=True)}"
-        f"{_spark('Throughput', times, rates, now, cells.throughput(worker), 'rate')}"
-        f"{_figure('Mean latency', figures.latency(worker.latency), bold=True)}"
-        f"{_spark('Mean latency', times, delays, now, figures.latency, 'delay')}"
-        f"{_figure('p99', figures.latency(worker.p99), bold=True, note=cells.apart(worker))}"
-        f"{_figure('Operations', figures.count(worker.operations))}"
-        f"{_figure('Duration', figures.duration(cells.length(worker, now)))}"
-        f"{_figure('Last report', figures.age(age))}</tr>"
-    )
-
-
-_STALE = ' class="stale"'
 
 
 def _why(worker: Worker, now: float) -> str:
@@ -172,52 +256,26 @@ def _reason(text: str) -> str:
     return f'<span class="reason">{in_html(text)}</span>' if text else ""
 
 
-def _spark(
-    label: str,
-    times: Sequence[float],
-    values: Sequence[float | None],
-    now: float,
-    figure: Callable[[float | None], str],
-    kind: str,
-) -> str:
-    values = [value if value is not None and 0 <= value < inf else None for value in values]
+def _spark(worker: Worker, now: float) -> str:
+    """Its throughput over its own time, or as much of it as there are reports in memory."""
+    reports = [report for report in worker.reports if report.time <= now]
+    values = [
+        report.throughput if report.throughput is not None and 0 <= report.throughput < inf else None
+        for report in reports
+    ]
     measured = [value for value in values if value is not None]
     if not measured:
         return '<td class="spark"></td>'
+    first, last = reports[0].time, reports[-1].time
+    interval = (last - first) / (len(reports) - 1) if len(reports) > 1 else last - first
+    whole = worker.start is not None and first - worker.start <= 3 * max(interval, 1.0)
+    start = worker.start if whole and worker.start is not None else first
     peak = max(measured)
-    chart = sparkline(times, values, peak, now, kind, f"{label} over the {_SPARKLINES}, peak {figure(peak)}")
-    return f'<td class="spark"><div>{chart}<small>peak {figure(peak)}</small></div></td>'
-
-
-def _ended(workers: Sequence[Worker], now: float) -> str:
-    """One table of the last ones, most recently ended first; those that failed end it."""
-    if not workers:
-        return ""
-    rows = []
-    last = sorted(workers, key=_ended_at, reverse=True)[:ENDED_SHOWN]
-    for worker in sorted(last, key=lambda one: one.state == "failed"):
-        ended = None if worker.end is None else now - worker.end
-        name = "" if worker.name == worker.run else f' <span class="soft">{in_html(worker.name)}</span>'
-        rows.append(
-            f'<tr><th scope="row">{cells.run_link(worker.run)}{name}</th>'
-            f'<td class="where">{_why(worker, now)}</td><td>{in_html(worker.tool)}</td>'
-            f"{_figure('Throughput', cells.throughput(worker)(worker.throughput), cells.unit(worker), bold=True)}"
-            f"{_figure('Mean latency', figures.latency(worker.latency), bold=True)}"
-            f"{_figure('p99', figures.latency(worker.p99), bold=True)}"
-            f"{_figure('Operations', figures.count(worker.operations))}"
-            f"{_figure('Duration', figures.duration(cells.length(worker, now)))}"
-            f"{_figure('Ended', figures.age(ended))}</tr>"
-        )
-    return (
-        '<article class="card"><table><thead><tr><th>Run, worker</th><th>State</th><th>Tool</th>'
-        '<th class="figure">Throughput</th><th class="figure">Mean latency</th><th class="figure">p99</th>'
-        '<th class="figure">Operations</th><th class="figure">Duration</th><th class="figure">Ended</th></tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></article>{_more(len(workers) - ENDED_SHOWN)}"
-    )
-
-
-def _ended_at(worker: Worker) -> float:
-    return worker.end or worker.last_report or 0.0
+    text = cells.throughput(worker)(peak)
+    over = figures.duration(last - start)
+    label = f"Throughput over {'' if whole else 'its last '}{over}, peak {text}"
+    chart = sparkline([report.time for report in reports], values, peak, (start, last), label)
+    return f'<td class="spark"><div>{chart}<small>peak {text}{"" if whole else f", last {over}"}</small></div></td>'
 
 
 def _cvms(cvms: Sequence[Cvm], now: float) -> str:

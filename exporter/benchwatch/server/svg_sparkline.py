@@ -1,6 +1,6 @@
 """A small chart of a quantity over time, as inline SVG: no script, no style attribute, nothing from elsewhere.
 
-Time runs to the right up to the present, one unit per second; the value runs from 0 at the bottom to the peak at the
+Time runs to the right; the value runs from 0 at the bottom to the peak at the
 top. The line breaks where nothing was measured, so that a gap never looks like a value.
 """
 
@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from statistics import median_low
 
-SECONDS = 300
-"""How much of the past is shown."""
+_WIDTH = 300
 _HEIGHT = 36
 _MARGIN = 3
 _BOTTOM = _HEIGHT + _MARGIN
@@ -18,18 +17,18 @@ _GAP = 3.0
 
 
 def sparkline(
-    times: Sequence[float], values: Sequence[float | None], peak: float, end: float, kind: str, label: str
+    times: Sequence[float], values: Sequence[float | None], peak: float, span: tuple[float, float], label: str
 ) -> str:
-    """The chart of `values` (0 to `peak`) at `times` (Unix seconds, ascending) over the last minutes before `end`.
+    """The chart of `values` (0 to `peak`) at `times` (Unix seconds, ascending) from the start to the end of `span`.
 
-    `kind` is a class of the style sheet, `label` a description for readers who cannot see the chart; both are plain
-    text without markup.
+    `label` is a description for readers who cannot see the chart, plain text without markup.
     """
-    start = end - SECONDS
+    start, end = span
+    scale = _WIDTH / (end - start) if end > start else 0.0
     lines, top = [], ""
     for begin, after in _pieces(times, values):
         measured = [value or 0.0 for value in values[begin:after]]
-        across = [int(time - start) for time in times[begin:after]]
+        across = [int(scale * (time - start)) for time in times[begin:after]]
         down = [int(_BOTTOM - (value / peak * _HEIGHT if peak else 0.0)) for value in measured]
         # A line to itself at the end: with round ends, a lone value is a dot.
         lines.append("M" + "%d %d " * len(across) % (*chain.from_iterable(zip(across, down, strict=True)),) + "h0")
@@ -37,8 +36,8 @@ def sparkline(
             place = measured.index(peak)
             top = f'<path class="top" d="M{across[place]} {down[place]}h0"/>'
     return (
-        f'<svg class="{kind}" viewBox="0 0 {SECONDS} {_BOTTOM + _MARGIN}" preserveAspectRatio="none" role="img" '
-        f'aria-label="{label}"><path class="zero" d="M0 {_BOTTOM}H{SECONDS}"/>'
+        f'<svg class="rate" viewBox="0 0 {_WIDTH} {_BOTTOM + _MARGIN}" preserveAspectRatio="none" role="img" '
+        f'aria-label="{label}"><path class="zero" d="M0 {_BOTTOM}H{_WIDTH}"/>'
         f'<path d="{"".join(lines)}"/>{top}</svg>'
     )
 

@@ -11,16 +11,14 @@ from ..model.run import Measured, Worker
 from ..values import numbers as figures
 from ..values.printable import printable
 from .blocks import Align, Block, cut, fit, joined, line, rest, spread, text
-from .curves import curve_lines, draw_curves
-from .rows import active_runs, ended_workers, labels_of
-from .table import Columns, Look, brief, draw_runs, in_style, lines_wanted
+from .curves import Curves
+from .rows import RunRows, active_runs, ended_workers, labels_of
+from .table import NARROW, Columns, Look, brief, draw_runs, in_style, lines_wanted
 from .trends import Trends
 from .watched import Alert, Page, Past
 
 _RECENTLY = 600.0
 """Seconds for which an ended run keeps its place on the screen; after that it is shown if it fits."""
-_CURVES = 2
-"""Place of the curves among the blocks: after the head and the runs. They get the remaining lines."""
 _SEVERITIES = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
 
 
@@ -97,33 +95,38 @@ class Screen:
             run._replace(verdict=tuple(wrap(printable(verdicts.get(run.name, "")), max(1, width - 2))))
             for run in active_runs(page, moment.now)
         ]
-        names = max((row.name_length for run in runs for row in run.rows), default=0)
-        look = Look(width, Columns.of(width, names, charts), moment.now, self._selected, bool(moment.problem))
         ended = ended_workers(page)
         recent = sum(worker.end is not None and moment.now - worker.end < _RECENTLY for worker in ended)
-        blocks = [Block(lambda _: self._head(moment, page, width), 1 + 2 * bool(moment.problem), 3)]
-        if runs:
-            wanted = lines_wanted(runs)
-            blocks.append(Block(lambda lines: draw_runs(runs, self._trends, look, lines), wanted, min(wanted, 8)))
-            if charts and look.columns.chart and not moment.problem:
-                blocks.append(Block(lambda lines: draw_curves(runs, self._trends, look, lines), 0, 0))
-        elif moment.page is not None and not moment.problem:
-            blocks.append(Block(lambda _: [text("Nothing is running.", "dim")], 1, 1))
+        head = Block(lambda _: self._head(moment, page, width), 1 + 2 * bool(moment.problem), 3)
+        below = []
         if moment.alerts or moment.alerts_problem:
-            blocks.append(Block(lambda lines: self._alerts(moment, lines), 1 + len(moment.alerts or ()), 4))
+            below.append(Block(lambda lines: self._alerts(moment, lines), 1 + len(moment.alerts or ()), 4))
         if page.cvms and not moment.problem:
             mapped = sum(bool(vdisk.vm) for vdisk in page.vdisks)
             wanted = 2 + (mapped + (mapped < len(page.vdisks)) if mapped else len(page.vdisks))
-            blocks.append(Block(lambda lines: _vdisks(page, moment.now, width, lines), wanted, 3 + min(mapped, 2)))
+            below.append(Block(lambda lines: _vdisks(page, moment.now, width, lines), wanted, 3 + min(mapped, 2)))
+        taken = head.wanted + lines_wanted(runs) + sum(block.wanted for block in below)
         if ended:
             rows = sum(len(_results(worker)) for worker in ended) + bool(_warmups(ended))
             least = 1 + min(recent, 2) if recent else 0
-            blocks.append(Block(lambda lines: _ended(ended, moment.now, width, lines), 1 + rows, least))
-        if len(blocks) > _CURVES and blocks[_CURVES].wanted == 0:
-            others = sum(block.least if ended and block is blocks[-1] else block.wanted for block in blocks)
-            spare = min(curve_lines(runs), max(0, height - others))
-            blocks[_CURVES] = blocks[_CURVES]._replace(wanted=spare, least=spare)
-        return fit(blocks, height)
+            below.append(Block(lambda lines: _ended(ended, moment.now, width, lines), 1 + rows, least))
+            taken += least
+        if runs:
+            return fit([head, *self._runs(runs, moment, width, height - taken, charts), *below], height)
+        nothing = Block(lambda _: [text("Nothing is running.", "dim")], 1, 1)
+        return fit([head, *([nothing] if moment.page is not None and not moment.problem else []), *below], height)
+
+    def _runs(self, runs: Sequence[RunRows], moment: ScreenMoment, width: int, spare: int, charts: bool) -> list[Block]:
+        """The table of active runs, and the curves for which `spare` lines are left; with them, it needs no charts."""
+        room = spare if charts and width >= NARROW and not moment.problem else 0
+        curves = Curves.of(runs, self._selected, room)
+        rows = [row for run in runs for row in (*run.totals, *run.rows)]
+        names = max(row.name_length for row in rows)
+        columns = Columns.of(width, names, charts and any(row.key not in curves.keys for row in rows))
+        look = Look(width, columns, moment.now, self._selected, bool(moment.problem), curves.keys)
+        wanted = lines_wanted(runs)
+        table = Block(lambda lines: draw_runs(runs, self._trends, look, lines), wanted, min(wanted, 8))
+        return [table, Block(lambda _: curves.draw(self._trends, look), curves.lines, curves.lines)]
 
     def _head(self, moment: ScreenMoment, page: Page, width: int) -> list[Text]:
         states = [worker.state for worker in page.workers if worker.active]
@@ -169,13 +172,14 @@ def _vdisks(page: Page, now: float, width: int, lines: int) -> list[Text]:
     drawn = [joined([text("vdisks", "bold"), joined(polls)], "  ")]
     if not page.vdisks:
         return drawn
-    name = min(width - 2 - 7 * 8, 40)
+    vdisks = sorted(page.vdisks, key=lambda vdisk: (not vdisk.vm, -max(vdisk.latencies.values(), default=0.0)))
+    shown = cut(vdisks, lines - 2)
+    name = min(width - 2 - 7 * 8, max((text(_vdisk_name(vdisk)).cell_len for vdisk in shown), default=0) + 2)
+    name = max(name, len("seen by the VM"))
     titles = ("read/s", "write/s", "read", "write", "oplog", "rnd r", "rnd w")
     head = line((text("  seen by the VM"), name + 2, "left"), *((text(title), 7, "right") for title in titles))
     head.stylize("dim")
     drawn.append(head)
-    vdisks = sorted(page.vdisks, key=lambda vdisk: (not vdisk.vm, -max(vdisk.latencies.values(), default=0.0)))
-    shown = cut(vdisks, lines - 2)
     drawn += [_vdisk(vdisk, name) for vdisk in shown]
     return drawn + rest(len(vdisks) - len(shown))
 
@@ -184,8 +188,11 @@ def _polled(now: float, last_success: float | None) -> str:
     return "not read yet" if last_success is None else f"read {figures.age(now - last_success)}"
 
 
+def _vdisk_name(vdisk: Vdisk) -> str:
+    return " ".join(part for part in (vdisk.vm, vdisk.disk, vdisk.role) if part) or f"{vdisk.cvm} {vdisk.vdisk}"
+
+
 def _vdisk(vdisk: Vdisk, name: int) -> Text:
-    named = " ".join(part for part in (vdisk.vm, vdisk.disk, vdisk.role) if part) or f"{vdisk.cvm} {vdisk.vdisk}"
     cells = [
         figures.rate(vdisk.rates.get("read")),
         figures.rate(vdisk.rates.get("write")),
@@ -193,7 +200,7 @@ def _vdisk(vdisk: Vdisk, name: int) -> Text:
         figures.latency(vdisk.latencies.get("write")),
         *(_share(part) for part in (vdisk.oplog, vdisk.random.get("read"), vdisk.random.get("write"))),
     ]
-    return line((text(f"  {named}"), name + 2, "left"), *((text(cell), 7, "right") for cell in cells))
+    return line((text(f"  {_vdisk_name(vdisk)}"), name + 2, "left"), *((text(cell), 7, "right") for cell in cells))
 
 
 def _share(ratio: float | None) -> str:
@@ -204,6 +211,8 @@ _RESULTS: tuple[tuple[str, int], ...] = (("rate/s", 6), ("mean", 7), ("p99", 7),
 _MEASURED = 4
 """How many of these count as measured."""
 _STATE = 9
+_BEFORE = 2 + 1 + _STATE + 2
+"""Columns of a line of an ended worker beside its name and its figures."""
 
 
 def _ended(workers: Sequence[Worker], now: float, width: int, lines: int) -> list[Text]:
@@ -220,7 +229,7 @@ def _ended(workers: Sequence[Worker], now: float, width: int, lines: int) -> lis
     length = min(longest, room)
     head = line((text("Ended"), length + 3 + _STATE, "left"), *((text(t), size, "right") for t, size in _RESULTS))
     head.stylize("dim")
-    drawn = [head, *(_result(name, length, *of, now) for name, of in zip(names, shown, strict=True))]
+    drawn = [head, *(_result(name, length, width, of, now) for name, of in zip(names, shown, strict=True))]
     drawn += rest(len(results) - len(shown))
     if warmups:
         drawn.append(text(f"    benchwatch show leaves out the warm-ups: {warmups}", "dim"))
@@ -238,7 +247,8 @@ def _warmups(workers: Sequence[Worker]) -> str:
     return ", ".join(f"{run} {figures.duration(warmup)}" for run, warmup in found.items())
 
 
-def _result(name: str, length: int, worker: Worker, result: Measured, now: float) -> Text:
+def _result(name: str, length: int, width: int, of: tuple[Worker, Measured], now: float) -> Text:
+    worker, result = of
     took = None if worker.start is None or worker.end is None else worker.end - worker.start
     cells = (
         figures.rate(result.rate),
@@ -252,13 +262,18 @@ def _result(name: str, length: int, worker: Worker, result: Measured, now: float
     figured: list[tuple[Text, int, Align]] = [
         (text(cell), size, "right") for cell, size in zip(cells, sizes, strict=True)
     ]
+    remarks = worker.notes
     instead = "benchwatch show" if worker.warmup and worker.result else worker.reason
     if instead and result.rate is None:
         room = sum(sizes[:_MEASURED]) + _MEASURED - 1
-        figured[:_MEASURED] = [(text(instead), room, "left")]
+        behind = width - _BEFORE - length - sum(1 + size for size in sizes)
+        if room < min(text(instead).cell_len, behind):
+            remarks = (instead, *remarks)
+        else:
+            figured[:_MEASURED] = [(text(instead), room, "left")]
     drawn = line(
         (text(f"  {name}"), length + 2, "left"),
         (in_style(worker.state, worker.state), _STATE, "left"),
         *figured,
     )
-    return drawn.append_text(text("".join(f"  {remark}" for remark in worker.notes), "dim"))
+    return drawn.append_text(text("".join(f"  {remark}" for remark in remarks), "dim"))

@@ -22,6 +22,7 @@ from ..values.addresses import server_url, without_user
 from ..values.errors import reason_of, root_cause
 from ..values.verdict import answered, question
 from ..values.version import VERSION
+from ..values.web import session
 from .watched import Alert, Page, Past
 
 SLOW_EVERY = 10.0
@@ -67,14 +68,13 @@ class _Web:
         self._url = server_url(url, where)
         self.name = without_user(self._url)
         """The URL without user and password."""
-        self._session = requests.Session()
+        self._session = session(_TIMEOUT)
         self._session.trust_env = False
         self._session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or True
         self._session.headers["User-Agent"] = f"benchwatch/{VERSION}"
 
     def get(self, path: str, *parameters: tuple[str, str]) -> bytes:
         """The body. Raises SourceUnreadable."""
-        end = time.monotonic() + _TIMEOUT
         body = bytearray()
         url = f"{self._url}{path}" + (f"?{urlencode(parameters)}" if parameters else "")
         try:
@@ -85,8 +85,6 @@ class _Web:
                     body += chunk
                     if len(body) > _LARGEST:
                         raise SourceUnreadable(f"answers with more than {_LARGEST >> 20} MiB")
-                    if time.monotonic() > end:
-                        raise SourceUnreadable(f"does not answer within {_TIMEOUT:g} s")
                 return bytes(body)
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
             raise _why(error) from error
@@ -103,9 +101,9 @@ def _refusal(status: int) -> tuple[str, str]:
 
 def _why(error: BaseException) -> SourceUnreadable:
     """What a failed request means, from its root cause."""
-    if isinstance(error, requests.Timeout):
-        return SourceUnreadable(f"does not answer within {_TIMEOUT:g} s")
     cause = root_cause(error)
+    if isinstance(error, requests.Timeout) or isinstance(cause, TimeoutError):
+        return SourceUnreadable(f"does not answer within {_TIMEOUT:g} s")
     verification = getattr(cause, "verify_message", "")
     if verification:
         return SourceUnreadable(

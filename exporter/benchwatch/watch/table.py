@@ -1,6 +1,6 @@
 """The table of the active runs: as many rows as fit, with remarks below them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from rich.text import Text
@@ -8,7 +8,7 @@ from rich.text import Text
 from ..values import numbers as figures
 from ..values.sparkline import sparkline
 from .blocks import joined, line, rest, text
-from .rows import Note, RunRows, ShownRow, severity
+from .rows import Key, Note, RunRows, ShownRow, severity
 from .trends import COLUMNS, SECONDS, Trends
 
 _STATES = {
@@ -27,7 +27,7 @@ _REMARKS = ("all", "bad", "none")
 """Which remarks are shown below a row, fullest form first."""
 _ROOMY = 100
 """Width from which figures and their units are separated."""
-_NARROW = 76
+NARROW = 76
 """Width below which there are no charts."""
 
 
@@ -42,12 +42,13 @@ class Columns(NamedTuple):
     def of(cls, width: int, names: int = 0, charts: bool = True) -> "Columns":
         """The columns for a screen of that width and names of that length; charts get the remaining space."""
         figure = 7 if width >= _ROOMY else 6
-        charts = charts and width >= _NARROW
+        charts = charts and width >= NARROW
         left = width - 2 - _AGE - _RATE - (1 + len(QUANTILES)) * figure - (7 + 2 * charts)
         chart = min((left - max(12, min(names, left // 3))) // 2, COLUMNS) if charts else 0
         if chart > _MINUTE:
             chart -= chart % _MINUTE
-        return cls(max(8, min(left - 2 * chart, 40)), chart, figure)
+        name = left - 2 * chart if charts else max(names, 12)
+        return cls(max(8, min(name, left - 2 * chart, max(names, 40))), chart, figure)
 
 
 _AGE = 4
@@ -66,6 +67,8 @@ class Look(NamedTuple):
     """The run that is shown first."""
     lost: bool
     """Whether the exporter does not answer, so that no number is current."""
+    curved: frozenset[Key] = frozenset()
+    """Rows with a curve below the table, which need no chart in it."""
 
 
 def in_style(content: str, state: str) -> Text:
@@ -191,21 +194,27 @@ def _title(run: RunRows, look: Look) -> Text:
 def _row(row: ShownRow, trends: Trends, look: Look) -> Text:
     columns, measured = look.columns, row.measured
     state = "unknown" if look.lost and row.state else row.state
-    rates, latencies = (trend.chart(look.now, columns.chart) for trend in trends.of(row.key))
+    charted = columns.chart and row.key not in look.curved
+    rates, latencies = (trend.chart(look.now, columns.chart) if charted else [] for trend in trends.of(row.key))
     start = line(
         (in_style(_STATES.get(state, "?")[0], state), 1, "left"),
         (_name(row, columns.name), columns.name, "left"),
         (text(brief(row.age) if row.state else "", "yellow" if row.late or look.lost else "dim"), _AGE, "right"),
         (_rate(measured.rate, look), _RATE, "right"),
+    )
+    whole = line(
+        (start, start.cell_len, "left"),
         (_chart(rates), columns.chart, "left"),
         (_latency(measured.latency, look, row.objective, "bold red", "bold"), columns.figure, "right"),
         (_chart(latencies), columns.chart, "left"),
     )
     if instead := _instead(row, look):
-        room = (columns.figure + 1) * len(QUANTILES) - 1
-        return line((start, start.cell_len, "left"), (instead, room, "left"))
+        room = max((columns.figure + 1) * len(QUANTILES), look.width - whole.cell_len) - 1
+        if instead.cell_len > room and measured.rate is None:  # beside the chart of nothing
+            whole, room = start, look.width - start.cell_len - 1
+        return line((whole, whole.cell_len, "left"), (instead, room, "left"))
     return line(
-        (start, start.cell_len, "left"),
+        (whole, whole.cell_len, "left"),
         *(
             (_latency(measured.quantiles.get(quantile), look, row.objective, "yellow"), columns.figure, "right")
             for _, quantile in QUANTILES
@@ -246,7 +255,7 @@ def _latency(value: float | None, look: Look, objective: float | None, missed: s
     return text(shown if look.columns.figure > 6 else shown.replace(" ", ""), missed if above else style)
 
 
-def _chart(values: Iterable[float | None]) -> Text:
-    chart = text(sparkline(list(values)), "blue")
+def _chart(values: Sequence[float | None]) -> Text:
+    chart = text(sparkline(values), "blue")
     chart.highlight_words("_", "bold red")
     return chart

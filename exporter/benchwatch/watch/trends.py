@@ -7,6 +7,7 @@ second.
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 from ..model.run import Measured, Report
 from .rows import Key, RunRows, ShownRow, total
@@ -25,6 +26,13 @@ _COVERED = 60
 
 Values = list[float | None]
 """By column, oldest first; None where nothing was measured."""
+
+
+class Curve(NamedTuple):
+    """All of a quantity since it was first seen, and how many seconds that is."""
+
+    values: Values
+    seconds: float
 
 
 class Trend:
@@ -68,14 +76,15 @@ class Trend:
         last = int(time // SECONDS)
         return [self._chart.get(column) for column in range(last - columns + 1, last + 1)]
 
-    def curve(self, time: float, columns: int) -> Values:
+    def curve(self, time: float, columns: int) -> Curve:
         """All of it up to `time`, in at most so many columns."""
         if not self._curve:
-            return []
+            return Curve([], 0.0)
         first, last = min(self._curve), int(time // self._seconds)
         each = max(1, -(-(last - first + 1) // columns))
         shown = self._merged(self._curve, lambda column: (column - first) // each)
-        return [shown.get(place) for place in range((last - first) // each + 1)]
+        values = [shown.get(place) for place in range((last - first) // each + 1)]
+        return Curve(values, float(self._seconds * (last - first + 1)))
 
 
 class Trends:

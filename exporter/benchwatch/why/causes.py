@@ -1,8 +1,9 @@
 """What happens in a slow layer, in words, as far as metrics show it. What they do not show is not guessed."""
 
 from ..values import numbers
-from .picture import Picture, Signals
+from .picture import Picture
 from .seen import Seen
+from .signals import Signals
 
 _FLOOR = 0.00025
 _LONGEST = 80
@@ -45,7 +46,7 @@ def lock_cause(seen: Seen, now: Picture, host: str, begin: float, end: float) ->
 
 def device_cause(usual: Picture, now: Picture, device: str, op: str, before: float, after: float) -> str:
     """Of a slow device: reads or writes, how slow, how many and how large."""
-    said = f"{op}s of {device} take {time(after)}, usually {time(before)}" if before else f"{op}s of {device} take {time(after)}"
+    said = f"{op}s of {device} take {time(after)}{f', usually {time(before)}' if before else ''}"
     rate, usually = now.signals.get(("rate", device, op), 0.0), usual.signals.get(("rate", device, op), 0.0)
     size = now.signals.get(("size", device, op), 0.0)
     said += f" ({numbers.rate_in_full(rate)}/s"

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from .causes import device_cause, lock_cause, machine_cause, storage_cause
 from .facts import RunFacts
-from .picture import DATA, LOCK, LOG, OTHER, OUTSIDE, STAGES, UNEXPLAINED, WORK, Picture, below
+from .picture import OUTSIDE, STAGES, UNEXPLAINED, Picture, below
 from .seen import Seen
+from .signals import DATA, LOCK, LOG, OTHER, WORK
 
 _STANDS_OUT, _FLOOR = 3.0, 0.00025
 """A device stands out at this multiple of its usual, and by this many seconds at least."""
@@ -50,11 +51,6 @@ class Explanation(NamedTuple):
     def slower(self) -> float:
         """Seconds that an operation takes more than usual."""
         return self.now.latency - self.usual.latency
-
-    @property
-    def stuck(self) -> bool:
-        """Whether next to nothing completes."""
-        return self.now.rate < 0.05 * self.usual.rate
 
 
 def explain(

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .course import Course, SlowTime, courses, slow_times
 from .explanation import NONE, Explanation, explain
 from .facts import RunFacts, facts
 from .picture import Picture, picture
+from .reported import Reported, SlowTime, reports_of, slow_times
 from .seen import Seen
 
 LOOKED = 35.0
@@ -21,32 +21,32 @@ FIRST = 2.0
 """Seconds of a slow time before anything is said of it."""
 
 
-class Subject(NamedTuple):
+class SeenRun(NamedTuple):
     """A run, as seen in some samples."""
 
     seen: Seen
     facts: RunFacts
-    parts: Sequence[Course]
+    parts: Sequence[Reported]
 
 
-def subject_of(seen: Seen, run: str, begin: float, end: float) -> Subject:
+def seen_run(seen: Seen, run: str, begin: float, end: float) -> SeenRun:
     """A run between two moments, Unix seconds."""
     configured = {
         (one.labels.get("host", ""), one.labels.get("device", "")): one.labels.get("role", "")
         for one in seen.of("benchwatch_disk_info")
     }
     found = facts(seen, run, configured)
-    return Subject(seen, found, list(courses(seen, found, begin, end)))
+    return SeenRun(seen, found, list(reports_of(seen, found, begin, end)))
 
 
-def slow(of: Subject, before: Picture | None = None) -> list[SlowTime]:
+def slow(of: SeenRun, before: Picture | None = None) -> list[SlowTime]:
     """When the run was slow. `before`: a picture of a run of its kind, for its first seconds."""
     if before is not None:
         return slow_times(of.parts, before.latency, "the last run of its kind")
     return slow_times(of.parts, of.facts.objective, "its objective")
 
 
-def usual_before(of: Subject, begin: float, others: Sequence[SlowTime] = ()) -> Picture | None:
+def usual_before(of: SeenRun, begin: float, others: Sequence[SlowTime] = ()) -> Picture | None:
     """What was usual before a moment: up to two minutes, from the end of the last slow time on."""
     since = max((one.end + _GAP for one in others if one.end <= begin - _GAP - _FEWEST), default=0.0)
     first = max(begin - _BEFORE, since, of.facts.start or 0.0)
@@ -56,7 +56,7 @@ def usual_before(of: Subject, begin: float, others: Sequence[SlowTime] = ()) -> 
 
 
 def why(
-    of: Subject, when: SlowTime, moment: float, before: Picture | None = None, others: Sequence[SlowTime] = ()
+    of: SeenRun, when: SlowTime, moment: float, before: Picture | None = None, others: Sequence[SlowTime] = ()
 ) -> Explanation | None:
     """Why the run is slow, as far as that can be seen at a moment of the slow time; None: too early, or no usual."""
     if moment < when.begin + FIRST:
@@ -74,7 +74,7 @@ def why(
     return explain(of.seen, of.facts, usual, now, when.begin, end, armed) if now else None
 
 
-def whys(of: Subject, times: Sequence[SlowTime], before: Picture | None = None) -> Iterator[Explanation]:
+def whys(of: SeenRun, times: Sequence[SlowTime], before: Picture | None = None) -> Iterator[Explanation]:
     """Why each of these slow times was slow, as seen at its end."""
     for place, when in enumerate(times):
         found = why(of, when, when.end + 1, before, times[:place])

@@ -7,21 +7,20 @@ of its sessions only split it. Devices count by their await, weighted with what 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from .course import Course
-from .facts import LOG_ROLES, RunFacts
+from .facts import RunFacts
+from .reported import Reported
 from .seen import Seen
+from .signals import DATA, LOCK, LOG, OTHER, WORK, Signals, signals_of
 
-OUTSIDE, WORK, LOCK, OTHER = "client and network", "database at work", "lock", "other waits of the database"
-LOG, DATA, UNEXPLAINED = "log device", "data device", "unexplained"
+OUTSIDE, UNEXPLAINED = "client and network", "unexplained"
 PATH, VDISK = "path to the vdisk", "vdisk"
 STAGES = (OUTSIDE, WORK, LOCK, OTHER, LOG, DATA, PATH, VDISK, UNEXPLAINED)
 _FEW = 1.5
 """Sessions that wait at once from which on samples count more than counters: a counter grows at a statement's end."""
+_NEXT_TO_NOTHING, _UNREPORTED = 0.05, 0.3
+"""Parts of the usual: of the rate, and of the operations under way (Little's law), below which most have not ended."""
 _COMMITS = 64
 """Commits that one write of the log may serve."""
-
-Signals = Mapping[tuple[str, ...], float]
-"""Figures by what they are and of what: ("await", "sdb", "write") in seconds."""
 
 
 class Picture(NamedTuple):
@@ -36,17 +35,20 @@ class Picture(NamedTuple):
     signals: Signals
     unseen: tuple[str, ...] = ()
     """What is not measured: a clause each."""
+    stuck: bool = False
+    """Whether next to nothing completes."""
 
 
 def picture(
-    seen: Seen, facts: RunFacts, parts: Sequence[Course], begin: float, end: float, usual: Picture | None = None
+    seen: Seen, facts: RunFacts, parts: Sequence[Reported], begin: float, end: float, usual: Picture | None = None
 ) -> Picture | None:
     """The window from `begin` to `end`; None if there is no report in it. `usual` is for a window of a slow time."""
     spent, done = map(sum, zip(*(part.window(begin, end) for part in parts), strict=True)) if parts else (0.0, 0.0)
     seconds = max(end - begin, 1.0)
     rate = done / seconds
-    signals = dict(_signals(seen, facts, begin, end))
-    stuck = usual is not None and rate < 0.05 * usual.rate
+    less = usual is not None and spent < _UNREPORTED * usual.latency * usual.rate * seconds
+    signals = signals_of(seen, facts, begin, end)
+    stuck = usual is not None and rate < _NEXT_TO_NOTHING * usual.rate and less
     if not done and not stuck:
         return None
     latency = seconds if stuck else max(spent / done, 0.0)
@@ -55,7 +57,7 @@ def picture(
         stages = _database(facts, latency, signals, rate, stuck)
     else:
         stages = _devices(facts, latency, signals, rate, parts, (begin, end), usual)
-    return Picture(latency, rate, stages, signals, unseen)
+    return Picture(latency, rate, stages, signals, unseen, stuck)
 
 
 def _database(facts: RunFacts, latency: float, signals: Signals, rate: float, stuck: bool) -> dict[str, float]:
@@ -80,7 +82,7 @@ def _devices(
     latency: float,
     signals: Signals,
     rate: float,
-    parts: Sequence[Course],
+    parts: Sequence[Reported],
     window: tuple[float, float],
     usual: Picture | None,
 ) -> dict[str, float]:
@@ -146,138 +148,3 @@ def _unseen(seen: Seen, facts: RunFacts, begin: float, end: float) -> Iterator[s
         yield "its devices have no roles"
     if facts.database and seen.rates("pg_sessions_time_active_seconds_total", begin, end, host=facts.server) is None:
         yield "no postgres_exporter"
-
-
-def _signals(seen: Seen, facts: RunFacts, begin: float, end: float) -> Iterator[tuple[tuple[str, ...], float]]:
-    for host in facts.hosts:
-        for key, value in _of_machine(seen, host, begin, end):
-            if value is not None:
-                yield (key, host), value
-    for device in facts.devices:
-        yield from _of_device(seen, facts.server, device, begin, end)
-    for key, value in _of_database(seen, facts.server, begin, end):
-        if value is not None:
-            yield key, value
-    yield from _of_vdisks(seen, facts.machine, begin, end)
-
-
-def _of_machine(seen: Seen, host: str, begin: float, end: float) -> Iterator[tuple[str, float | None]]:
-    idle, number = 0.0, 0
-    for mode in ("idle", "iowait"):
-        rates = [one.rate(begin, end) for one in seen.of("node_cpu_seconds_total", host=host, mode=mode)]
-        number = number or len(rates)
-        idle += sum(rate for rate in rates if rate is not None)
-    if number:
-        yield "busy", min(1.0, max(0.0, 1 - idle / number))
-        steal = seen.rates("node_cpu_seconds_total", begin, end, host=host, mode="steal")
-        yield "steal", None if steal is None else steal / number
-        running = seen.means("node_procs_running", begin, end, host=host)
-        yield "queue", None if running is None else max(0.0, running / number - 1)
-    yield "pressure", seen.rates("node_pressure_cpu_waiting_seconds_total", begin, end, host=host)
-    yield "memory", seen.rates("node_pressure_memory_waiting_seconds_total", begin, end, host=host)
-    yield "reclaim", seen.rates("node_vmstat_pgscan_direct", begin, end, host=host)
-    swapped = [seen.rates(f"node_vmstat_pswp{way}", begin, end, host=host) for way in ("in", "out")]
-    yield "swap", sum(rate for rate in swapped if rate is not None)
-    yield "retransmits", seen.rates("node_netstat_Tcp_RetransSegs", begin, end, host=host)
-    yield "silent", _silent(seen, "node", host, begin, end)
-
-
-def _silent(seen: Seen, job: str, host: str, begin: float, end: float) -> float | None:
-    """The share of scrapes without an answer."""
-    answered = [mean for one in seen.of("up", job=job, host=host) if (mean := one.mean(begin, end)) is not None]
-    return 1 - min(answered) if answered else None
-
-
-def _of_device(
-    seen: Seen, host: str, device: str, begin: float, end: float
-) -> Iterator[tuple[tuple[str, ...], float]]:
-    for op, number, size in (("read", "reads", "read"), ("write", "writes", "written")):
-        where = {"host": host, "device": device}
-        done = seen.rates(f"node_disk_{number}_completed_total", begin, end, **where)
-        if done is None:
-            continue
-        yield ("rate", device, op), done
-        spent = seen.rates(f"node_disk_{op}_time_seconds_total", begin, end, **where) or 0.0
-        if done >= 1:
-            yield ("await", device, op), spent / done
-            yield ("size", device, op), (seen.rates(f"node_disk_{size}_bytes_total", begin, end, **where) or 0.0) / done
-        elif (seen.means("node_disk_io_now", begin, end, **where) or 0.0) >= 1:
-            yield ("await", device, op), end - begin
-
-
-def _of_database(seen: Seen, host: str, begin: float, end: float) -> Iterator[tuple[tuple[str, ...], float | None]]:
-    yield ("active",), seen.rates("pg_sessions_time_active_seconds_total", begin, end, host=host)
-    # The sessions by what they wait for; of I/O and internal locks, those for the log are of the log device.
-    sessions = dict.fromkeys((WORK, LOCK, LOG, DATA, OTHER), 0.0)
-    for one in seen.of("pg_sessions_active", host=host):
-        kind, mean = one.labels.get("wait_event_type", ""), one.mean(begin, end) or 0.0
-        sessions[{"CPU": WORK, "Lock": LOCK, "IO": DATA}.get(kind, OTHER)] += mean if kind != "Client" else 0.0
-    scrapes = max((one.times.searchsorted(end, side="right") - one.times.searchsorted(begin, side="right")
-                   for one in seen.of("pg_sessions_active", host=host)), default=0)
-    for one in seen.of("pg_waiting_processes", host=host, backend_type="client backend"):
-        kind, event = one.labels.get("wait_event_type", ""), one.labels.get("wait_event", "")
-        place = slice(one.times.searchsorted(begin, side="right"), one.times.searchsorted(end, side="right"))
-        number = float(one.values[place].sum()) / max(scrapes, 1)
-        if event.lower().startswith("wal"):
-            moved = min(number, sessions[DATA if kind == "IO" else OTHER])
-            sessions[DATA if kind == "IO" else OTHER] -= moved
-            sessions[LOG] += moved
-    if any(sessions.values()):
-        yield from ((("sessions", stage), value) for stage, value in sessions.items())
-    yield ("locks",), _highest(seen, "pg_locks_waiting", host, begin, end)
-    yield ("lock wait",), _highest(seen, "pg_locks_longest_wait_seconds", host, begin, end)
-    yield ("checkpoint",), seen.means("pg_checkpoint_active", begin, end, host=host)
-    yield ("checkpoint writes",), seen.rates("pg_buffers_written_bytes_total", begin, end, host=host, by="checkpointer")
-    syncing = {"host": host, "backend_type": "checkpointer", "wait_event": "DataFileSync"}
-    yield ("checkpoint sync",), seen.means("pg_waiting_processes", begin, end, **syncing)
-    for why in ("timed", "requested"):
-        yield (why,), seen.rates(f"pg_checkpoint_{why}_total", begin - 5, end, host=host)
-    silent = _silent(seen, "postgres", host, begin, end)
-    up = seen.means("pg_up", begin, end, host=host)
-    yield ("unanswered",), max((value for value in (silent, None if up is None else 1 - up) if value is not None), default=None)
-
-
-def _highest(seen: Seen, name: str, host: str, begin: float, end: float) -> float | None:
-    found = (one.highest(begin, end) for one in seen.of(name, host=host))
-    return max((value for value in found if value is not None), default=None)
-
-
-def _of_vdisks(seen: Seen, machine: str, begin: float, end: float) -> Iterator[tuple[tuple[str, ...], float]]:
-    """Figures of the machine's vdisks from polls within the window; a page covers the 3 s before."""
-    for info in seen.of("nutanix_vdisk_info", vm=machine) if machine else ():
-        vdisk, cvm = info.labels.get("vdisk", ""), info.labels.get("cvm", "")
-        polls = [value for one in seen.of("nutanix_cvm_last_success_timestamp_seconds", cvm=cvm) for value in one.values]
-        polled = max((poll for poll in polls if begin + 1 <= poll <= end), default=None)
-        if polled is None:
-            continue
-        role = "log" if info.labels.get("role") in LOG_ROLES else "data"
-        yield ("polled", vdisk, role), polled
-        begin_here = min(poll for poll in polls if poll >= begin + 1)
-        of = {"cvm": cvm, "vdisk": vdisk}
-        for op in ("read", "write"):
-            for key, name in (("latency", "latency_seconds"), ("ops", "ops_per_second")):
-                value = seen.means(f"nutanix_vdisk_frontend_{name}", begin_here, end, op=op, **of)
-                if value is not None:
-                    yield (key, vdisk, op), value
-        figures = {
-            "oplog share": seen.means("nutanix_vdisk_write_destination_ratio", begin_here, end, destination="oplog", **of),
-            "oplog bytes": seen.means("nutanix_vdisk_oplog_bytes", begin_here, end, **of),
-            "backend": seen.means("nutanix_vdisk_backend_latency_seconds", begin_here, end, **of),
-            "size": seen.means("nutanix_vdisk_frontend_operation_size_bytes", begin_here, end, **of),
-            "sequential": seen.means("nutanix_vdisk_sequential_ratio", begin_here, end, op="write", **of),
-            "queued": max(
-                (
-                    seen.means("nutanix_stargate_queue_operations", begin_here, end, queue=queue, state="queued", cvm=cvm) or 0.0
-                    for queue in ("qos", "oplog_qos")
-                ),
-            ),
-            "oplog fill": seen.means("nutanix_oplog_utilisation_ratio", begin_here, end, cvm=cvm),
-        }
-        for word in ("hdd", "remote"):
-            shares = [
-                one.mean(begin_here, end) or 0.0
-                for one in seen.of("nutanix_vdisk_read_source_ratio", **of)
-                if word in one.labels.get("source", "")
-            ]
-            figures[word] = sum(shares)
-        yield from (((key, vdisk), value) for key, value in figures.items() if value is not None)

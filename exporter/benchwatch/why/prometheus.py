@@ -3,16 +3,16 @@
 import json
 import math
 import re
-import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import requests
 from urllib3.exceptions import HTTPError
 
-from ..values.errors import reason_of
-from .seen import Array
+from ..values.errors import reason_of, root_cause
+from ..values.web import session
+from .seen import Samples
 
 _POINTS = 720
 TIMEOUT = 30.0
@@ -26,14 +26,6 @@ _SCRAPES = 4
 
 class PrometheusError(Exception):
     """The query was not answered: one sentence says why."""
-
-
-class Result(NamedTuple):
-    """One series of an answer: labels, Unix times, values; without NaN."""
-
-    labels: Mapping[str, str]
-    times: Array
-    values: Array
 
 
 class Prometheus:
@@ -64,12 +56,12 @@ class Prometheus:
         # Prometheus returns series in any order.
         return {f"{seconds:.0f}s": dict(sorted(instances.items())) for seconds, instances in sorted(found.items())}
 
-    def range(self, query: str) -> list[Result]:
+    def range(self, query: str) -> list[Samples]:
         """The results of a query over the run. Raises PrometheusError."""
         span = {"start": self._start, "end": self._end, "step": self.step}
         return _results(self._ask("query_range", query=query, **span))
 
-    def samples(self, selector: str, begin: float, end: float) -> list[Result]:
+    def samples(self, selector: str, begin: float, end: float) -> list[Samples]:
         """The samples of series between two moments, Unix seconds, as recorded. Raises PrometheusError."""
         query = f"{selector}[{max(1, math.ceil(end - begin))}s]"
         return _results(self._ask("query", query=query, time=end))
@@ -81,24 +73,23 @@ class Prometheus:
 
     def firing(self) -> list[Mapping[str, Mapping[str, str]]]:
         """The alerts that fire now: labels and annotations. Raises PrometheusError."""
-        found = self._answer(requests.get, "alerts", {})
+        found = self._answer("GET", "alerts", {})
         try:
             return [alert for alert in found["alerts"] if alert["state"] == "firing"]
         except (KeyError, TypeError) as error:
             raise PrometheusError(f"{self._name} did not answer: not an answer of Prometheus") from error
 
     def _ask(self, what: str, **parameters: str | float) -> Sequence[Any]:
-        return list(self._answer(requests.post, what, parameters)["result"])
+        return list(self._answer("POST", what, parameters)["result"])
 
-    def _answer(
-        self, method: Callable[..., requests.Response], what: str, parameters: Mapping[str, str | float]
-    ) -> Any:
-        end = time.monotonic() + self._timeout
+    def _answer(self, method: str, what: str, parameters: Mapping[str, str | float]) -> Any:
+        url = f"{self._url}/api/v1/{what}"
         try:
-            with method(f"{self._url}/api/v1/{what}", data=parameters, timeout=self._timeout, stream=True) as answer:
-                text = self._body(answer, end)
+            with session(self._timeout) as web:
+                answer = web.request(method, url, data=parameters, timeout=self._timeout, stream=True)
+                text = self._body(answer)
         except (requests.RequestException, HTTPError) as error:
-            raise PrometheusError(f"{self._name} does not answer ({reason_of(error)})") from error
+            raise PrometheusError(f"{self._name} does not answer ({self._why(error)})") from error
         try:
             content = json.loads(text)
             if content["status"] == "success" and isinstance(content["data"], dict):
@@ -108,27 +99,27 @@ class Prometheus:
             reason = f"HTTP {answer.status_code}, which is not an answer of Prometheus"
         raise PrometheusError(f"{self._name} did not answer: {reason}")
 
-    def _body(self, answer: requests.Response, end: float) -> bytes:
-        """The whole answer. The timeout of a request restarts with every byte, so one that drips would never end."""
+    def _why(self, error: BaseException) -> str:
+        late = isinstance(root_cause(error), TimeoutError)
+        return f"not all within {self._timeout:g} s" if late else reason_of(error)
+
+    def _body(self, answer: requests.Response) -> bytes:
         body = bytearray()
-        read = getattr(answer.raw, "read1", answer.raw.read)  # urllib3 before 2.2 waits for the whole part
-        while part := read(_PART, decode_content=True):
+        for part in answer.iter_content(_PART):
             body += part
-            if time.monotonic() > end:
-                raise PrometheusError(f"{self._name} does not answer (not all within {self._timeout:g} s)")
             if len(body) > _LARGEST:
                 raise PrometheusError(f"{self._name} did not answer: more than {_LARGEST} bytes")
         return bytes(body)
 
 
-def _results(answer: Sequence[Any]) -> list[Result]:
+def _results(answer: Sequence[Any]) -> list[Samples]:
     """The series that have any value."""
     found = []
     for series in answer:
         times, values = np.array(series["values"], dtype=float).reshape(-1, 2).T
         known = np.isfinite(values)
         if known.any():
-            found.append(Result(series["metric"], times[known], values[known]))
+            found.append(Samples(series["metric"], times[known], values[known]))
     return found
 
 

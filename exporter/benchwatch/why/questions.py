@@ -13,7 +13,10 @@ _NODE = (
 )
 _CVM = (
     *("nutanix_vdisk_(info|oplog_bytes|backend_latency_seconds|(write_destination|read_source|sequential)_ratio)",),
-    *("nutanix_vdisk_frontend_((latency_seconds|ops_per_second)|operation_size_bytes)", "nutanix_oplog_utilisation_ratio"),
+    *(
+        "nutanix_vdisk_frontend_((latency_seconds|ops_per_second)|operation_size_bytes)",
+        "nutanix_oplog_utilisation_ratio",
+    ),
     *("nutanix_stargate_queue_operations", "nutanix_cvm_last_success_timestamp_seconds"),
 )
 _CONFIGURED = 60.0

@@ -81,4 +81,6 @@ class Seen:
 
     def means(self, name: str, begin: float, end: float, **labels: str) -> float | None:
         """The highest of the means of the series with these labels; None without any."""
-        return max((mean for one in self.of(name, **labels) if (mean := one.mean(begin, end)) is not None), default=None)
+        return max(
+            (mean for one in self.of(name, **labels) if (mean := one.mean(begin, end)) is not None), default=None
+        )

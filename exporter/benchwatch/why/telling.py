@@ -1,4 +1,4 @@
-"""The sentence that says why a run is slow, and the waterfall of its operations, usual and now. The only place of both."""
+"""The sentence that says why a run is slow, and the waterfall of its operations: the only place of both."""
 
 from collections.abc import Iterator
 
@@ -34,10 +34,11 @@ def sentence(of: Explanation) -> str:
     who = f"{of.facts.tool or 'the benchmark'}{f' on {of.facts.server}' if of.facts.server else ''}"
     one = (of.facts.roles.operations if of.facts.roles else "operations").removesuffix("s")
     usual = f"{numbers.rate_in_full(of.usual.rate)} {one}s/s"
-    if of.stuck:
+    if of.now.stuck:
         said = f"{who} completes next to nothing for {numbers.duration(of.moment - of.begin)}, usually {usual}."
     elif of.slower > 0:
-        said = f"{who} takes {time(of.now.latency)} {'an' if one[0] in 'aeiouI' else 'a'} {one}, usually {time(of.usual.latency)}."
+        article = "an" if one[0] in "aeiouI" else "a"
+        said = f"{who} takes {time(of.now.latency)} {article} {one}, usually {time(of.usual.latency)}."
     else:
         said = f"{who} does {numbers.rate_in_full(of.now.rate)} {one}s/s, usually {usual}."
     return f"{said} {_cause(of)}{_not_seen(of)}"
@@ -46,13 +47,15 @@ def sentence(of: Explanation) -> str:
 def _cause(of: Explanation) -> str:
     cause = of.cause
     if cause.layer == NONE:
-        if of.slower <= 0 or of.stuck:
+        if of.slower <= 0 or of.now.stuck:
             return "No layer explains it."
-        stages = sorted(((seconds, stage) for stage, seconds in of.more().items() if seconds > 0.1 * of.slower), reverse=True)
+        stages = sorted(
+            ((seconds, stage) for stage, seconds in of.more().items() if seconds > 0.1 * of.slower), reverse=True
+        )
         listed = ", ".join(f"{stage} {time(seconds)}" for seconds, stage in stages[:3])
         return f"No layer explains it. Of the {time(of.slower)} more: {listed}." if listed else "No layer explains it."
     name = NAMES[cause.layer].capitalize() if cause.layer not in ("cvm_queue",) else NAMES[cause.layer]
-    if cause.seconds is None or of.stuck or of.slower <= 0 or cause.seconds <= 0:
+    if cause.seconds is None or of.now.stuck or of.slower <= 0 or cause.seconds <= 0:
         return f"{name}: {cause.text}."
     part = min(cause.seconds, of.slower)
     return f"Of the {time(of.slower)} more, {time(part)} are the {NAMES[cause.layer]}: {cause.text}."

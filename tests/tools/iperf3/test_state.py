@@ -398,3 +398,10 @@ def test_a_failed_test_that_dates_its_reports_ends_with_the_last_one_whatever_th
     last = state_of(data).last_report
     assert last is not None
     assert state_of(data, arrived=last + 100).end == last
+
+
+def test_a_line_of_torn_json_is_no_version() -> None:
+    assert (
+        state_of(b"iperf 3.12+rc1 (cJSON 1.7)\nConnecting to host 127.0.0.1, port 24507\n").tool_version == "3.12+rc1"
+    )
+    assert state_of(b'iperf 3.12",\nConnecting to host 127.0.0.1, port 24507\n').tool_version == ""

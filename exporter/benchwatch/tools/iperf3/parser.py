@@ -52,7 +52,7 @@ _ROW = re.compile(
 _CONNECTED = re.compile(r"\[ *\d+\] local \S+ port \d+ connected to \S+ port \d+")
 _ROLE = re.compile(r"(?:(Connecting to host)|Accepted connection from) \S+, port \d+\s*$")
 _LISTENING = re.compile(r"Server listening on \d+")
-_VERSION = re.compile(r"iperf (3\.\S+)(?: \(.*\))?\s*$")
+_VERSION = re.compile(r"iperf (3\.\d[\w.+-]{0,40})(?: \(.*\))?\s*$")
 _FAILURE = re.compile(
     r"iperf3: (?:error - )?((?<=error - ).+|(?:interrupt|parameter error) - .+|the (?:client|server) .+)"
 )

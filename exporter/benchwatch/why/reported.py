@@ -13,14 +13,14 @@ _KEPT = 5.0
 USUAL = 300.0
 """Seconds before a moment that say what is usual then."""
 _ARMED, _EVERY, _APART = 30, 15, 5
-"""Seconds: after which a series is its own usual; for which one usual counts; without a slow second, a slow time ends."""
+"""Seconds: after which a series is its own usual; for which one usual counts; without slow ones, a slow time ends."""
 _FLOOR = 0.00025
 """Seconds by which a latency must exceed the usual, as for LatencySpike."""
 _ENOUGH, _COUNTED = 50.0, 60
 """Operations that make a mean; the most seconds that are taken together to have as many."""
 
 
-class Course(NamedTuple):
+class Reported(NamedTuple):
     """One part of a run (a worker; of fio, a job and an operation). A place is a second from `first` on, Unix time."""
 
     op: str
@@ -45,7 +45,7 @@ class SlowTime(NamedTuple):
     armed: str = ""
 
 
-def courses(seen: Seen, facts: RunFacts, begin: float, end: float) -> Iterator[Course]:
+def reports_of(seen: Seen, facts: RunFacts, begin: float, end: float) -> Iterator[Reported]:
     """The parts of a run. Of several exporters that report one, the first counts."""
     roles, known = facts.roles, set()
     if not roles:
@@ -63,7 +63,7 @@ def courses(seen: Seen, facts: RunFacts, begin: float, end: float) -> Iterator[C
             latency = _by_second(found[0], first, length) if found else latency
         for lag in seen.of(roles.lag.name, **labels) if roles.lag else ():
             latency = latency - np.nan_to_num(_by_second(lag, first, length))
-        yield Course(one.labels.get(roles.operation, ""), first, latency, _by_second(one, first, length))
+        yield Reported(one.labels.get(roles.operation, ""), first, latency, _by_second(one, first, length))
 
 
 def _by_second(one: Samples, first: int, length: int) -> Array:
@@ -75,7 +75,7 @@ def _by_second(one: Samples, first: int, length: int) -> Array:
     return values
 
 
-def slow_times(parts: Sequence[Course], before: float | None = None, armed: str = "") -> list[SlowTime]:
+def slow_times(parts: Sequence[Reported], before: float | None = None, armed: str = "") -> list[SlowTime]:
     """When any part was slow, in order. `before`: the latency that is usual until its own is known, seconds; `armed`
     says where that comes from.
     """
@@ -101,7 +101,7 @@ def slow_times(parts: Sequence[Course], before: float | None = None, armed: str 
     ]
 
 
-def _slow(part: Course, before: float | None) -> Array:
+def _slow(part: Reported, before: float | None) -> Array:
     """Whether each second is slow: above three medians or its noise, or below 30 % of the usual rate for 3 s."""
     latency, rate = _counted(part), part.rate
     found = np.zeros(len(rate), dtype=bool)
@@ -127,7 +127,7 @@ def _slow(part: Course, before: float | None) -> Array:
     return found
 
 
-def _counted(part: Course) -> Array:
+def _counted(part: Reported) -> Array:
     """Latencies; of few operations a second, means over as many seconds as have enough."""
     usual = np.nanmedian(part.rate) if (~np.isnan(part.rate)).any() else 0.0
     if usual >= _ENOUGH or usual <= 0:
@@ -136,4 +136,5 @@ def _counted(part: Course) -> Array:
     weights = np.where(np.isnan(part.latency), 0.0, np.nan_to_num(part.rate))
     number = np.convolve(weights, window)[: len(weights)]
     time = np.convolve(np.nan_to_num(part.latency) * weights, window)[: len(weights)]
-    return np.divide(time, number, out=np.full(len(weights), np.nan), where=number > 0)
+    means: Array = np.divide(time, number, out=np.full(len(weights), np.nan), where=number > 0)
+    return means
