@@ -42,6 +42,8 @@ class Explanation(NamedTuple):
     cause: Cause
     armed: str
     """Whose usual it is compared with."""
+    end: float = 0.0
+    """When the slow time ended, Unix seconds; 0: not yet known."""
 
     def more(self) -> Mapping[str, float]:
         """Seconds that each stage takes more than usual; the sum is what the operation takes more."""

@@ -1,6 +1,6 @@
 """From raw samples to explanations: a run's slow times, and why each of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from .explanation import NONE, Explanation, explain
@@ -72,14 +72,6 @@ def why(
     end = min(moment, when.begin + LOOKED, max(when.end, when.begin + FIRST) + 1)
     now = picture(of.seen, of.facts, of.parts, when.begin + (1 if end - when.begin >= _ONSET else -1), end, usual)
     return explain(of.seen, of.facts, usual, now, when.begin, end, armed) if now else None
-
-
-def whys(of: SeenRun, times: Sequence[SlowTime], before: Picture | None = None) -> Iterator[Explanation]:
-    """Why each of these slow times was slow, as seen at its end."""
-    for place, when in enumerate(times):
-        found = why(of, when, when.end + 1, before, times[:place])
-        if found is not None:
-            yield found
 
 
 def steadier(old: Explanation | None, new: Explanation | None) -> Explanation | None:

@@ -1,6 +1,5 @@
 """What a Prometheus is asked for: raw samples of a run, of its machines and of its vdisks. One range for each."""
 
-import time
 from collections.abc import Iterable
 
 from .facts import RUN_METRICS, facts, rate_families
@@ -43,7 +42,6 @@ class Questions:
         self._prometheus = prometheus
         self._run = run
         self._vdisks: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
-        self.unseen: list[str] = []
 
     def samples_of_run(self, begin: float, end: float) -> Iterable[Samples]:
         """What the exporter says of the run. Raises PrometheusError."""
@@ -72,8 +70,3 @@ class Questions:
         if vdisks:
             which = text("|" + "|".join(sorted(map(_plain, vdisks))))
             yield from self._prometheus.samples(_chosen(_CVM, f"cvm=~{_one_of(cvms)}", f"vdisk=~{which}"), begin, end)
-
-
-def now() -> float:
-    """Unix seconds; a name of its own for tests."""
-    return time.time()

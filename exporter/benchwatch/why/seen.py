@@ -70,9 +70,9 @@ class Seen:
             if all(one.labels.get(label, "") == value for label, value in labels.items()):
                 yield one
 
-    def has(self, name: str) -> bool:
-        """Whether there is any sample of a metric."""
-        return bool(self._series.get(name))
+    def all(self) -> Iterator[Samples]:
+        """All series."""
+        return (one for series in self._series.values() for one in series.values())
 
     def rates(self, name: str, begin: float, end: float, **labels: str) -> float | None:
         """Sum of the rates of the series with these labels; None without any."""
