@@ -1,9 +1,9 @@
 """What happens in a slow layer, in words, as far as metrics show it. What they do not show is not guessed."""
 
 from ..values import numbers
-from .picture import Picture
 from .seen import Seen
 from .signals import Signals
+from .waits import Picture
 
 _FLOOR = 0.00025
 _LONGEST = 80

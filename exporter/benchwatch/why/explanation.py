@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from .causes import device_cause, lock_cause, machine_cause, storage_cause
-from .facts import RunFacts
-from .picture import OUTSIDE, STAGES, UNEXPLAINED, Picture, below
+from .run_facts import RunFacts
 from .seen import Seen
 from .signals import DATA, LOCK, LOG, OTHER, WORK
+from .waits import OUTSIDE, STAGES, UNEXPLAINED, Picture, below
 
 _STANDS_OUT, _FLOOR = 3.0, 0.00025
 """A device stands out at this multiple of its usual, and by this many seconds at least."""
@@ -135,9 +135,10 @@ def _standing(of: Explanation, device: str, whole: float) -> bool:
 
 def waited(of: Explanation, device: str) -> Iterator[tuple[str, float, float]]:
     """The operations of a device that the run waits for, with their await usually and now, seconds."""
+    # With a log of its own, a database waits for writes to that, and for reads of its data.
     split = of.facts.database and set(of.facts.devices.values()) == {"log", "data"}
     for op in ("read", "write"):
-        if split and op == "write" and of.facts.devices[device] == "data":
+        if split and (op == "write") != (of.facts.devices[device] == "log"):
             continue
         now = of.now.signals.get(("await", device, op))
         if now is not None:

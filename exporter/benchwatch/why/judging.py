@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .explanation import NONE, Explanation, explain
-from .facts import RunFacts, facts
-from .picture import Picture, picture
 from .reported import Reported, SlowTime, reports_of, slow_times
+from .run_facts import RunFacts, facts
 from .seen import Seen
+from .waits import Picture, picture
 
 LOOKED = 35.0
 """Seconds of a slow time from its beginning that an explanation covers."""

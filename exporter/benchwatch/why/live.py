@@ -14,12 +14,12 @@ from typing import NamedTuple
 from ..metrics.samples import Family, Sample
 from .explanation import NONE, Explanation
 from .judging import FIRST, seen_run, slow, steadier, usual_before, why
-from .picture import Picture
 from .prometheus import Prometheus, PrometheusError
 from .questions import Questions
 from .reported import SlowTime
 from .seen import Seen
 from .telling import sentence
+from .waits import Picture
 
 _log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ _FORGOTTEN = 600.0
 _KINDS = 500
 
 
-class Said(NamedTuple):
+class Spoken(NamedTuple):
     """What is exported of a slow run. The text changes seldom: with the layer, and once as its figures have settled."""
 
     explanation: Explanation
@@ -72,10 +72,10 @@ class _Watched:
     usual_at: float = 0.0
     slow_at: float = 0.0
     since: float = 0.0
-    said: Said | None = None
+    said: Spoken | None = None
 
 
-class Live:
+class Engine:
     """The engine, and its metrics as a source (see samples.Source)."""
 
     labels: tuple[tuple[str, str], ...] = ()
@@ -193,14 +193,14 @@ class Live:
         new = why(of, when, now, before, [one for one in times if one.end < when.begin])
         watched.said = self._told(said, steadier(said.explanation if said else None, new), now)
 
-    def _told(self, old: Said | None, new: Explanation | None, now: float) -> Said | None:
+    def _told(self, old: Spoken | None, new: Explanation | None, now: float) -> Spoken | None:
         """What to export: nothing as long as nothing is known, at most for _SETTLED seconds."""
         if new is None or (new.cause.layer == NONE and now - new.begin < _SETTLED):
             return old
         settled = now - new.begin >= _SETTLED
         if old and old.explanation.cause.layer == new.cause.layer and (old.settled or not settled):
             return old._replace(explanation=new)
-        return Said(new, sentence(new), settled) if now - new.begin >= FIRST else old
+        return Spoken(new, sentence(new), settled) if now - new.begin >= FIRST else old
 
     def _samples(self, now: float) -> Iterator[Sample]:
         yield Sample(UP, (), int(not self._problem))

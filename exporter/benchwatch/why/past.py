@@ -4,13 +4,13 @@ import math
 from collections.abc import Iterator, Mapping
 
 from .explanation import Explanation
-from .facts import RunFacts
 from .judging import LOOKED, SeenRun, seen_run, slow, why
-from .picture import Picture, picture
 from .prometheus import Prometheus, text
 from .questions import Questions
 from .reported import USUAL, SlowTime
+from .run_facts import RunFacts
 from .seen import Seen
+from .waits import Picture, picture
 
 _RETENTION = "15d"
 _PIECE = 6 * 3600.0

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from .facts import RUN_METRICS, facts, rate_families
 from .prometheus import Prometheus, text
+from .run_facts import RUN_METRICS, facts, rate_families
 from .seen import Samples, Seen
 
 _NODE = (

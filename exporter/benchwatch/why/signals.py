@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from .facts import LOG_ROLES, RunFacts
+from .run_facts import LOG_ROLES, RunFacts
 from .seen import Seen
 
 WORK, LOCK, OTHER, LOG, DATA = (

@@ -6,7 +6,7 @@ from ..show.content import Column, Table, TableRow
 from ..values import numbers
 from .causes import time
 from .explanation import NONE, Explanation
-from .picture import STAGES
+from .waits import STAGES
 
 _SHOWN = 0.005
 """The part of the longer operation that a stage must have to be shown."""

@@ -7,8 +7,8 @@ of its sessions only split it. Devices count by their await, weighted with what 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from .facts import RunFacts
 from .reported import Reported
+from .run_facts import RunFacts
 from .seen import Seen
 from .signals import DATA, LOCK, LOG, OTHER, WORK, Signals, signals_of
 
