@@ -30,7 +30,6 @@ BLOCKER = gauge(
     7,
     host="db1",
     relation="pgbench_branches",
-    mode="AccessExclusiveLock",
     state="idle in transaction",
     query="LOCK TABLE pgbench_branches",
 )
@@ -39,7 +38,7 @@ CASES: Mapping[str, tuple[Mapping[str, float], str, str]] = {
         LOCKED,
         "database",
         f"{SLOWER} Of the 43 ms more, 40.5 ms are the database: waiting for a "
-        "lock: 7 wait, the longest for 3.2 s; AccessExclusiveLock on pgbench_branches is held by "
+        "lock: 7 wait, the longest for 3.2 s; the lock on pgbench_branches is held by "
         "'LOCK TABLE pgbench_branches' (idle in its transaction).",
     ),
     "log device": (

@@ -20,7 +20,8 @@ from ..nutanix.mapping import Unlisted, load_mapping
 from ..nutanix.poller import Poller, start_pollers
 from ..runs.watcher import Runs
 from ..settings.settings import Here, Settings
-from ..why.live import Engine
+from ..why.live import TIMEOUT, Engine
+from ..why.prometheus import Prometheus
 from .app import make_app
 from .board import Exporter
 from .ingest import Pushes
@@ -116,7 +117,7 @@ async def _serve(
     descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     pushes = Pushes(own, limit=max(2, min(_MOST_PUSHES, descriptors // 4)), settings=settings.push)
     disks = Disks(roles, here.host)
-    why = Engine(prometheus) if prometheus else None
+    why = Engine(Prometheus(prometheus, 0.0, 0.0, TIMEOUT)) if prometheus else None
     others: list[Source] = [disks, why] if why else [disks]
     exporter = Exporter(runs, pollers, others, push, time.time, settings.runs.limits, own)
     stopping = asyncio.Event()

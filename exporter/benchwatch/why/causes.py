@@ -41,7 +41,7 @@ def lock_cause(seen: Seen, now: Picture, host: str, begin: float, end: float) ->
     on = f" on {labels['relation']}" if labels.get("relation") else ""
     query = labels.get("query", "")[:_LONGEST]
     state = " (idle in its transaction)" if labels.get("state") == "idle in transaction" else ""
-    return f"{said}; {labels.get('mode', 'it')}{on} is held by {query!r}{state}"
+    return f"{said}; the lock{on} is held by {query!r}{state}"
 
 
 def device_cause(usual: Picture, now: Picture, device: str, op: str, before: float, after: float) -> str:

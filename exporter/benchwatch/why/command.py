@@ -16,7 +16,7 @@ from ..values.addresses import server_url
 from ..values.errors import FAILED, UserError
 from ..values.numbers import duration
 from .explanation import Explanation
-from .live import Engine
+from .live import TIMEOUT, Engine
 from .past import explanations
 from .prometheus import Prometheus, PrometheusError
 from .telling import sentence, waterfall
@@ -102,7 +102,7 @@ def _serve(url: str, address: str) -> int:
     host, _, port = address.rpartition(":")
     if not port.isdecimal():
         raise UserError(f"--web.listen-address: expected HOST:PORT, got {address!r}")
-    live, page, lock = Engine(url), Exposition(), threading.Lock()
+    live, page, lock = Engine(Prometheus(url, 0.0, 0.0, TIMEOUT)), Exposition(), threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
         timeout = 10

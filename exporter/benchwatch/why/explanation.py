@@ -11,7 +11,9 @@ from .waits import OUTSIDE, STAGES, UNEXPLAINED, Picture, below
 
 _STANDS_OUT, _FLOOR = 3.0, 0.00025
 """A device stands out at this multiple of its usual, and by this many seconds at least."""
-_BUSY = 0.85
+_BUSY, _FULL, _MANY = 0.85, 0.95, 8
+"""Part of the processors, and where nobody knows who wants them; I/Os in a row that a transaction with a lock waits for."""
+_MORE_BUSY, _AS_USUAL = 0.15, 0.8
 _PART = 0.3
 """The part of what a run is slower that a layer must explain."""
 _AT_LEAST = 0.05
@@ -20,6 +22,10 @@ _FLOORS = {"pressure": 0.1, "queue": 0.25, "steal": 0.03, "memory": 0.02, "recla
 """The least of each signal of a machine that can matter."""
 NONE = "none"
 """The layer of a slow time that no layer explains."""
+
+
+BELOW = frozenset({"path", "frontend", "oplog", "read_source", "cvm_queue", "backend"})
+"""Layers below a device of the guest."""
 
 
 class Cause(NamedTuple):
@@ -69,20 +75,27 @@ def explain(
 
 def _causes(seen: Seen, of: Explanation) -> Iterator[Cause]:
     more, facts, now = of.more(), of.facts, of.now.signals
+    if of.slower <= 0 and of.now.rate >= _AS_USUAL * of.usual.rate:
+        return
     whole = max(of.slower, 1e-9)
     if now.get(("silent", facts.server), 0.0) >= 0.5:
         yield Cause("server", f"{facts.server} does not answer: its node_exporter is silent", None)
+    outside = more[OUTSIDE] + more[UNEXPLAINED]
+    server = Cause("server_cpu", machine_cause(of.usual, of.now, facts.server), _of_processors(more))
+    if _hot(of, facts.server) and (outside < 0.5 * whole or not any(_wanted(of, host) for host in facts.clients)):
+        yield server
     for host in facts.clients:
-        if _hot(of, host) and (more[OUTSIDE] + more[UNEXPLAINED] >= _PART * whole):
-            yield Cause("client_cpu", machine_cause(of.usual, of.now, host), more[OUTSIDE] + more[UNEXPLAINED])
+        if _hot(of, host) and outside >= _PART * whole:
+            yield Cause("client_cpu", machine_cause(of.usual, of.now, host), outside)
     if _hot(of, facts.server):
-        layer = "server_cpu" if facts.server else "client_cpu"
-        yield Cause(layer, machine_cause(of.usual, of.now, facts.server), _of_processors(more))
+        yield server
     if any(_grown(of, key, facts.server) for key in ("memory", "reclaim", "swap")):
         yield Cause("memory", f"{facts.server} is short of memory", None)
     standing = [device for device in facts.devices if _standing(of, device, whole)]
     locked = more[LOCK] >= _PART * whole and now.get(("lock wait",), 0.0) >= 0.1
-    if locked and (not standing or more[LOCK] > 10 * (more[LOG] + more[DATA])):
+    # Behind a slow device, sessions wait for locks too: as long as their holders wait for some I/Os.
+    slowest = max((after for device in standing for _, _, after in waited(of, device)), default=0.0)
+    if locked and (more[LOCK] > 2 * (more[LOG] + more[DATA]) and now["lock wait",] >= _MANY * slowest):
         yield Cause("database", lock_cause(seen, of.now, facts.server, of.begin, of.moment), more[LOCK])
     if _flooding(of) and (standing or more[LOG] + more[DATA] >= _PART * whole):
         yield Cause("database", _checkpoint(of), more[LOG] + more[DATA] + more[OTHER] + more[LOCK])
@@ -91,7 +104,7 @@ def _causes(seen: Seen, of: Explanation) -> Iterator[Cause]:
         yield Cause("database", lock_cause(seen, of.now, facts.server, of.begin, of.moment), more[LOCK])
     if facts.database and now.get(("unanswered",), 0.0) >= 0.5:
         yield Cause("database", f"PostgreSQL on {facts.server} answers no question", None)
-    if facts.database and ("active",) in now and more[OUTSIDE] >= 0.5 * whole:
+    if facts.database and ("active",) in now and more[OUTSIDE] >= 0.5 * whole and of.slower > 0 and not of.now.stuck:
         yield Cause("network", "between the benchmark and the database", more[OUTSIDE])
     if _grown(of, "retransmits", facts.server, 10.0):
         yield Cause("network", f"{now['retransmits', facts.server]:.0f} segments/s are sent again", None)
@@ -110,12 +123,15 @@ def _of_processors(more: Mapping[str, float]) -> float:
 
 def _hot(of: Explanation, host: str) -> bool:
     """Whether a machine's processors are missing: busy or stolen, and more wanted than usual."""
-    steal = _grown(of, "steal", host)
-    busy = of.now.signals.get(("busy", host), 0.0) >= _BUSY
-    wanted = any(_grown(of, key, host) for key in ("pressure", "queue"))
-    if ("pressure", host) not in of.now.signals and ("queue", host) not in of.now.signals:
-        wanted = of.usual.signals.get(("busy", host), 1.0) < 0.6
-    return steal or (busy and wanted)
+    busy, usually = of.now.signals.get(("busy", host), 0.0), of.usual.signals.get(("busy", host), 1.0)
+    known = ("pressure", host) in of.now.signals or ("queue", host) in of.now.signals
+    alone = not known and busy >= _FULL and busy >= usually + _MORE_BUSY
+    return _grown(of, "steal", host) or (busy >= _BUSY and _wanted(of, host)) or alone
+
+
+def _wanted(of: Explanation, host: str) -> bool:
+    """Whether more processes than usual wait for a processor."""
+    return any(_grown(of, key, host) for key in ("pressure", "queue"))
 
 
 def _grown(of: Explanation, key: str, host: str, floor: float = 0.0) -> bool:
@@ -166,7 +182,10 @@ def _checkpoint(of: Explanation) -> str:
     why = "a timed checkpoint" if now.get(("timed",), 0.0) > 0 and why == "a checkpoint" else why
     phase = "syncs files" if now.get(("checkpoint sync",), 0.0) >= 0.3 else "writes"
     written = now.get(("checkpoint writes",), 0.0)
-    return f"{why} {phase}" + (f" {written / 1e6:.0f} MB/s" if written >= 1e6 and phase == "writes" else "")
+    said = f"{why} {phase}" + (f" {written / 1e6:.0f} MB/s" if written >= 1e6 and phase == "writes" else "")
+    size, target = now.get(("max wal size",)), now.get(("completion target",))
+    said += f"; max_wal_size is {size / 2**20:.0f} MiB" if size and "requested" in why else ""
+    return said + (f", checkpoint_completion_target {target:g}" if target else "")
 
 
 def _storage(of: Explanation, standing: list[str], more: Mapping[str, float], whole: float) -> Iterator[Cause]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .explanation import NONE, Explanation, explain
+from .explanation import Explanation, explain
 from .reported import Reported, SlowTime, reports_of, slow_times
 from .run_facts import RunFacts, facts
 from .seen import Seen
@@ -72,10 +72,3 @@ def why(
     end = min(moment, when.begin + LOOKED, max(when.end, when.begin + FIRST) + 1)
     now = picture(of.seen, of.facts, of.parts, when.begin + (1 if end - when.begin >= _ONSET else -1), end, usual)
     return explain(of.seen, of.facts, usual, now, when.begin, end, armed) if now else None
-
-
-def steadier(old: Explanation | None, new: Explanation | None) -> Explanation | None:
-    """Of two explanations of one slow time the one to show: a known layer is not replaced by none."""
-    if old is None or new is None:
-        return new or old
-    return old if new.cause.layer == NONE and old.cause.layer != NONE else new

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..metrics.samples import Family, Sample
-from .explanation import NONE, Explanation
-from .judging import FIRST, seen_run, slow, steadier, usual_before, why
+from .explanation import BELOW, NONE, Explanation
+from .judging import seen_run, slow, usual_before, why
 from .prometheus import Prometheus, PrometheusError
 from .questions import Questions
-from .reported import SlowTime
 from .seen import Seen
 from .telling import sentence
 from .waits import Picture
@@ -43,12 +42,16 @@ FAMILIES = (INFO, SECONDS, SINCE, UP)
 
 _NOW = '{__name__=~"run:benchmark_slow:info|run:benchwatch_run_state:begun"}'
 """The runs that are active, and those of them that are slow by the rules."""
-_TIMEOUT, _BACK, _KEPT, _ANEW = 2.0, 130.0, 420.0, 3.0
-"""Seconds: for an answer; asked for first, kept, and asked for again each second."""
+TIMEOUT = 2.0
+"""Seconds for an answer."""
+_BACK, _KEPT, _ANEW = 130.0, 420.0, 3.0
+"""Seconds: asked for first, kept, and asked for again each second."""
 _YOUNG, _DUE, _OVER = 45.0, 60.0, 8.0
 """Seconds: for which a run is watched closely; between two usual values; without a slow second before it is over."""
-_SETTLED = 15.0
-"""Seconds of a slow time after which its sentence is written once more, with figures that have settled."""
+_SETTLED, _CHANGES = 15.0, 10.0
+"""Seconds of a slow time after which its sentence is written once more, with figures that have settled; up to which
+another layer may be named, unless it is the one below a device, which a CVM shows later.
+"""
 _FORGOTTEN = 600.0
 _KINDS = 500
 
@@ -59,6 +62,8 @@ class Spoken(NamedTuple):
     explanation: Explanation
     text: str
     settled: bool
+    changed: bool = False
+    """Whether another layer was named before."""
 
 
 @dataclass
@@ -71,8 +76,9 @@ class _Watched:
     first: float = 0.0
     usual_at: float = 0.0
     slow_at: float = 0.0
-    since: float = 0.0
-    said: Spoken | None = None
+    layer: str = ""
+    """That of the last second."""
+    spoken: Spoken | None = None
 
 
 class Engine:
@@ -80,8 +86,8 @@ class Engine:
 
     labels: tuple[tuple[str, str], ...] = ()
 
-    def __init__(self, url: str, clock: Callable[[], float] = time.time) -> None:
-        self._prometheus = Prometheus(url, 0.0, 0.0, _TIMEOUT)
+    def __init__(self, prometheus: Prometheus, clock: Callable[[], float] = time.time) -> None:
+        self._prometheus = prometheus
         self._clock = clock
         self._runs: dict[str, _Watched] = {}
         self._kinds: dict[object, Picture] = {}
@@ -135,28 +141,21 @@ class Engine:
         for run in active - self._runs.keys():
             self._runs[run] = _Watched(Questions(self._prometheus, run), first=now)
         for run in self._runs.keys() - active:
-            if now - self._runs[run].first > _FORGOTTEN or self._runs[run].said is None:
+            if now - self._runs[run].first > _FORGOTTEN or self._runs[run].spoken is None:
                 del self._runs[run]
-        problems = []
         for run, watched in self._runs.items():
             if run in slow_runs:
                 watched.slow_at = now
-                watched.since = watched.since or now
-            try:
-                self._look_at(run, watched, now)
-            except PrometheusError as error:
-                problems.append(error)
-        if problems:
-            raise problems[0]
+            self._look_at(run, watched, now)
 
     def _look_at(self, run: str, watched: _Watched, now: float) -> None:
         closely = now - watched.first < _YOUNG
         if now - watched.slow_at < _OVER or closely:
             self._explain(run, watched, now)
             return
-        watched.said, watched.since = None, 0.0
+        watched.spoken, watched.seen, watched.asked = None, Seen(), 0.0
         if now - watched.usual_at >= _DUE:
-            watched.usual_at, watched.seen = now, Seen()
+            watched.usual_at = now
             self._refresh(watched, now, _DUE)
             of = seen_run(watched.seen, run, now - _DUE, now)
             usual = usual_before(of, now)
@@ -178,37 +177,39 @@ class Engine:
         of = seen_run(watched.seen, run, now - _KEPT, now)
         before = self._kinds.get(of.facts.kind)
         times = slow(of, before)
-        recent = [one for one in times if one.end >= now - _OVER]
-        if recent:
-            watched.slow_at, when = max(watched.slow_at, recent[-1].end), recent[-1]
-        elif now - watched.slow_at < _OVER and watched.since:
-            when = SlowTime(watched.since, now, "its own last minutes")
-        else:
-            watched.said = None
+        when = next((one for one in reversed(times) if one.end >= now - _OVER), None)
+        if when is None:
+            watched.spoken = None
             return
-        watched.since = when.begin
-        said = watched.said
-        if said and said.explanation.begin < when.begin - _OVER:
-            said = None  # of the slow time before
+        watched.slow_at = max(watched.slow_at, when.end)
+        old = watched.spoken if watched.spoken and watched.spoken.explanation.begin >= when.begin - _OVER else None
         new = why(of, when, now, before, [one for one in times if one.end < when.begin])
-        watched.said = self._told(said, steadier(said.explanation if said else None, new), now)
+        watched.spoken = self._told(watched, old, new)
 
-    def _told(self, old: Spoken | None, new: Explanation | None, now: float) -> Spoken | None:
-        """What to export: nothing as long as nothing is known, at most for _SETTLED seconds."""
-        if new is None or (new.cause.layer == NONE and now - new.begin < _SETTLED):
+    def _told(self, watched: _Watched, old: Spoken | None, new: Explanation | None) -> Spoken | None:
+        """What to export next: a layer that was found twice in a row, and one other layer later."""
+        if new is None:
             return old
-        settled = now - new.begin >= _SETTLED
-        if old and old.explanation.cause.layer == new.cause.layer and (old.settled or not settled):
-            return old._replace(explanation=new)
-        return Spoken(new, sentence(new), settled) if now - new.begin >= FIRST else old
+        age, layer = new.moment - new.begin, new.cause.layer
+        again, watched.layer = watched.layer == layer, layer
+        if layer == NONE and (old or age < _SETTLED):
+            return old
+        if old is None:
+            return Spoken(new, sentence(new), age >= _SETTLED) if again else None
+        known = old.explanation.cause.layer
+        if layer == known:
+            settles = age >= _SETTLED and not old.settled
+            return Spoken(new, sentence(new), True, old.changed) if settles else old._replace(explanation=new)
+        better = known == NONE or (layer in BELOW and known not in BELOW) or age <= _CHANGES
+        return Spoken(new, sentence(new), age >= _SETTLED, True) if better and again and not old.changed else old
 
     def _samples(self, now: float) -> Iterator[Sample]:
         yield Sample(UP, (), int(not self._problem))
         for run, watched in self._runs.items():
-            if watched.said is None:
+            if watched.spoken is None:
                 continue
-            of = watched.said.explanation
-            yield Sample(INFO, (run, of.facts.server, of.cause.layer, watched.said.text), 1)
+            of = watched.spoken.explanation
+            yield Sample(INFO, (run, of.facts.server, of.cause.layer, watched.spoken.text), 1)
             yield Sample(SINCE, (run,), of.begin)
             for when, picture in (("usual", of.usual), ("now", of.now)):
                 for stage, seconds in picture.stages.items():

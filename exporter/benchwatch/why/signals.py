@@ -113,6 +113,8 @@ def _of_database(seen: Seen, host: str, begin: float, end: float) -> Iterator[tu
     yield ("checkpoint writes",), seen.rates("pg_buffers_written_bytes_total", begin, end, host=host, by="checkpointer")
     syncing = {"host": host, "backend_type": "checkpointer", "wait_event": "DataFileSync"}
     yield ("checkpoint sync",), seen.means("pg_waiting_processes", begin, end, **syncing)
+    yield ("max wal size",), seen.means("pg_checkpoint_max_wal_size_bytes", begin, end, host=host)
+    yield ("completion target",), seen.means("pg_checkpoint_completion_target_ratio", begin, end, host=host)
     for why in ("timed", "requested"):
         yield (why,), seen.rates(f"pg_checkpoint_{why}_total", begin - 5, end, host=host)
     silent = _silent(seen, "postgres", host, begin, end)
