@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from benchwatch.why.live import INFO, Engine
+from benchwatch.why.exported import INFO
+from benchwatch.why.live import Engine
 from benchwatch.why.prometheus import Prometheus
 from benchwatch.why.seen import Samples
 from tests.lab.attribution import EXPECTED, play

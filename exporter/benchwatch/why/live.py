@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ..metrics.samples import Family, Sample
+from ..metrics.samples import Sample
 from .explanation import BELOW, NONE, Explanation
+from .exported import INFO, SECONDS, SINCE, UP
 from .judging import seen_run, slow, usual_before, why
 from .prometheus import Prometheus, PrometheusError
 from .questions import Questions
@@ -21,24 +22,6 @@ from .telling import sentence
 from .waits import Picture
 
 _log = logging.getLogger(__name__)
-
-INFO = Family(
-    "benchwatch_run_why_info",
-    "gauge",
-    "1 while a run is slow; why: the server, the slow layer (none: no layer explains it) and a sentence.",
-    ("run", "host", "layer", "text"),
-)
-SECONDS = Family(
-    "benchwatch_run_why_seconds",
-    "gauge",
-    "What a mean operation of a slow run waits for, by stage, usually and now; the stages add up to its latency.",
-    ("run", "stage", "when"),
-)
-SINCE = Family(
-    "benchwatch_run_why_since_timestamp_seconds", "gauge", "Since when the run has been slow, Unix time.", ("run",)
-)
-UP = Family("benchwatch_why_up", "gauge", "1 if Prometheus answered all questions of the last second about slow runs.")
-FAMILIES = (INFO, SECONDS, SINCE, UP)
 
 _NOW = '{__name__=~"run:benchmark_slow:info|run:benchwatch_run_state:begun"}'
 """The runs that are active, and those of them that are slow by the rules."""
