@@ -2,7 +2,7 @@
 
 A recording is a folder, or the files of one name (`x.out`, `x.err`, `x.json`, `x.server.out`) beside its command,
 `x.cmd`. Each becomes the run of its name. Recordings of one command with several versions of a tool form a group
-(`tpcb-13.16`, `tpcb-15.18`); those of sysbench, of which there is one version, form one by their first word.
+(`tpcb-13.16`, `tpcb-15.18`); those of tools of which there is one version form one by their first word.
 """
 
 import os
@@ -16,7 +16,8 @@ from typing import NamedTuple
 from benchwatch.values.names import natural
 from tests.support.places import RECORDINGS
 
-TOOLS = ("fio", "iperf3", "pgbench", "sysbench")
+TOOLS = ("fio", "iperf3", "pgbench", "sysbench", "vdbench", "ycsb")
+_OF_VERSIONS = ("fio", "iperf3", "pgbench")
 END = 1_795_190_000.0
 """When a recording was written whose command does not say so, Unix seconds; later than the others."""
 _NO_OUTPUT = (".cmd", "timing.log")
@@ -69,7 +70,7 @@ def groups() -> dict[str, Sequence[Recording]]:
 
 
 def _group(tool: str, name: str) -> str:
-    return name.partition("-")[0] if tool == "sysbench" else _VERSION.sub("", name)
+    return _VERSION.sub("", name) if tool in _OF_VERSIONS else name.partition("-")[0]
 
 
 def _recording(command: Path) -> Recording:

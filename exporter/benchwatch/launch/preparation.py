@@ -92,14 +92,14 @@ def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prep
         )
     for remark in (*preparation.remarks, *facts.remarks, *_place_remarks(plan.content, facts, host)):
         terminal.say(remark)
-    words = [*benchmark.wrapper, benchmark.program, *preparation.added, *benchmark.arguments]
+    words = [*benchmark.wrapper, benchmark.program, *preparation.added, *benchmark.arguments, *preparation.appended]
     record.write(
         command=recordable(words),
         found={"host": facts.host, "client": facts.client, "disks": dict(facts.disks)},
         parameters={**facts.parameters, **planned, **plan.content.get("parameters", {})},
     )
     display = preparation.display if os.isatty(STDOUT) else None
-    return Prepared(words, preparation.added, command.length, display)
+    return Prepared(words, preparation.added + preparation.appended, command.length, display)
 
 
 def _place_remarks(content: Mapping[str, Any], facts: Facts, host: Host) -> list[str]:

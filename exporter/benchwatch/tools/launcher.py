@@ -55,6 +55,8 @@ class Preparation(NamedTuple):
     """Whether the log goes to the offered place."""
     display: Display | None = None
     """What a terminal shows if the added flags turn stdout into documents; None if stdout stays readable."""
+    appended: tuple[str, ...] = ()
+    """Missing reporting flags that must follow all other arguments."""
 
     def remark(self, sentence: str) -> "Preparation":
         """The same with one more sentence."""

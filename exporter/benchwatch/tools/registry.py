@@ -9,8 +9,10 @@ from .iperf3 import IPERF3
 from .pgbench import PGBENCH
 from .roles import Roles
 from .sysbench import SYSBENCH
+from .vdbench import VDBENCH
+from .ycsb import YCSB
 
-TOOLS: list[Tool] = [PGBENCH, FIO, SYSBENCH, IPERF3]
+TOOLS: list[Tool] = [PGBENCH, FIO, SYSBENCH, IPERF3, VDBENCH, YCSB]
 """A list, because a test adds its own tool; whatever derives from it is therefore made on demand."""
 
 

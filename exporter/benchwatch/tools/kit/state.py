@@ -99,7 +99,7 @@ class KitState(ElapsedState):
             self._count(figures, seconds)
         shape = self._shape(tuple(moment))
         if shape.throughput:
-            latency = moment[shape.latency[0]] if len(shape.latency) == 1 else None
+            latency = _mean(moment, shape.latency, shape.throughput)
             self._reports.append(Shown(record.time, sum(moment[key] for key in shape.throughput), latency))
         if shape.rates and seconds >= (self._interval or 0.0) / 2:
             self.idle_reports = 0 if any(moment[key] for key in shape.rates) else self._idle_before + 1
@@ -166,8 +166,9 @@ class KitState(ElapsedState):
     def _playing(self, role: str, keys: Collection[Key], roles: Roles) -> list[Key]:
         """Those of the figures that play a role."""
         slot: Slot = "result" if role.startswith("result_") else "total" if role == "total" else "live"
-        wanted = getattr(roles, role)
-        return [key for key in keys if wanted and self._families.get(slot, key[0]) is wanted]
+        wanted, place = getattr(roles, role), len(roles.labels)
+        playing = [key for key in keys if wanted and self._families.get(slot, key[0]) is wanted]
+        return [key for key in playing if not place or key[place] not in roles.apart] if roles.apart else playing
 
     def _roles_of(self, live: Collection[Key], results: Collection[Key] = ()) -> Roles:
         """The roles that apply to a run with these figures in its reports and in its final report."""
@@ -189,7 +190,7 @@ class KitState(ElapsedState):
             done = [self._totals[key] for key in self._playing("total", self._totals, roles)]
         return Figures(
             sum(found[key] for key in rates) if rates else None,
-            found[means[0]] if len(means) == 1 else None,
+            _mean(found, means, rates),
             next((found[key] for key in quantiles if key[1:] == ("0.99",)), None),
             int(sum(done)) if done else None,
         )
@@ -215,3 +216,14 @@ class KitState(ElapsedState):
             total = self._results.get(("sum",), 0.0)
             assert family is not None
             yield Sample(family, (), HistogramValue(edges, [*counts, counts[-1]], total))
+
+
+def _mean(figures: Mapping[Key, float], latencies: Sequence[Key], rates: Sequence[Key]) -> float | None:
+    """The mean latency of all operations, weighted by their rates; None if one of these is unknown."""
+    if len(latencies) < 2:
+        return figures[latencies[0]] if latencies else None
+    weights = {key[1:]: figures[key] for key in rates}
+    total = sum(weights.get(key[1:], 0.0) for key in latencies)
+    if not total or any(key[1:] not in weights for key in latencies):
+        return None
+    return sum(figures[key] * weights[key[1:]] for key in latencies) / total

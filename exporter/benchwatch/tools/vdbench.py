@@ -1,0 +1,269 @@
+"""vdbench 50406, 50407: block devices (SD, WD) and file systems (FSD, FWD), in run definitions (RD) one by one.
+
+stdout has a line for each interval, flushed, and the mean of each run definition:
+
+    08:02:51.129 Starting RD=run1; I/O rate: 500; elapsed=6 warmup=2; For loops: iorate=500
+    Nov 22, 2026  interval        i/o   MB/sec   bytes   read     resp     read    write     resp ...
+                                 rate  1024**2     i/o    pct     time     resp     resp      max ...
+    08:02:52.122         1     313.00     1.22    4096  72.20    0.041    0.049    0.020    2.635 ...
+    08:02:59.080   avg_3-8     500.57     1.96    4096  69.41    0.030    0.034    0.022    7.605 ...
+
+The two lines of the header name the columns (50407 has `read max` and `write max` instead of `resp max`).
+Times are in milliseconds. A rate is a count divided by the nominal interval, so that rate times interval
+is exact. While a slave stands still the master prints nothing, and then all missing lines at once: a line
+belongs to the end of its interval, counted from the start of its run definition. Without `warmup=` the
+first interval counts as one. 50406 averages from one interval before the one that the label names; the
+means are shown as printed. flatfile.html in the output folder has the same intervals with longer names.
+
+The result is the mean of all run definitions but preparations (`SD_format`, `format_for_...`), weighted by
+their intervals; `vdbench_rd_...` has each of them.
+"""
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..values import numbers
+from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .roles import Numbers, Unit
+
+MS, MIB = 1e-3, 1024.0**2
+RD, OP, KIND, MODE = ("rd",), ("op",), ("operation",), ("mode",)
+BYTES, RESPONSE = "bandwidth_bytes_per_second", "response_time_seconds"
+FIGURES = {  # help; names of the live gauge, the counter and the result
+    "iops": ToolFigure("I/Os: i/o rate", "iops", "ios", "iops", rate=True),
+    "ops": ToolFigure("Operations of file systems: ReqstdOps", "fs_iops", "fs_ios", "fs_iops", rate=True),
+    "bytes": ToolFigure("Bytes moved: MB/sec", BYTES, "bytes", BYTES, rate=True),
+    "response": ToolFigure("Mean response time, seconds: resp time", RESPONSE, "", RESPONSE),
+    "most": ToolFigure("Highest response time, seconds", "response_time_max_seconds", "", "response_time_max_seconds"),
+    "stddev": ToolFigure("Standard deviation of response times, seconds", "response_time_stddev_seconds"),
+    "mean": ToolFigure("Mean response time by kind, seconds: resp", "latency_average_seconds", labels=OP),
+    "max": ToolFigure("Highest response time by kind, seconds (50407): max", "latency_max_seconds", labels=OP),
+    "kind": ToolFigure("Operations by kind", "operations_per_second", labels=KIND),
+    "took": ToolFigure("Mean time of operations by kind, seconds", "operation_latency_average_seconds", labels=KIND),
+    "size": ToolFigure("Mean size of an I/O, bytes: bytes i/o, xfer size", "io_size_bytes"),
+    "read": ToolFigure("Part of the I/Os that read: read pct", "read_ratio", scale=0.01),
+    "depth": ToolFigure("I/Os under way: queue depth", "queue_depth"),
+    "cpu": ToolFigure("Part of the processors that is busy: cpu%", "cpu_ratio", labels=MODE, scale=0.01),
+    "number": ToolFigure("I/Os or operations in the intervals of the means", result="operations"),
+    "rd": ToolFigure("Number of the run definition that runs", "run_definition", labels=RD),
+    "rd_iops": ToolFigure("I/Os or operations per second of a run definition: avg", setting="rd_iops", labels=RD),
+    "rd_bytes": ToolFigure("Bytes per second of a run definition: avg", setting=f"rd_{BYTES}", labels=RD),
+    "rd_response": ToolFigure(
+        "Mean response time of a run definition, seconds: avg", setting=f"rd_{RESPONSE}", labels=RD
+    ),
+    "rd_most": ToolFigure(
+        "Highest response time of a run definition, seconds: avg",
+        setting="rd_response_time_max_seconds",
+        labels=RD,
+    ),
+}
+FAMILIES = Families("vdbench", FIGURES)
+PARTS = {"bandwidth": "bytes", "latency": "response", "result_bandwidth": "bytes", "result_latency": "response"}
+PARTS["result_operations"] = "number"
+BLOCK = PARTS | {"rate": "iops", "total": "iops", "result_rate": "iops", "latency_max": "most"}
+BLOCK |= {"result_latency_max": "most"}
+FILES = PARTS | {"rate": "ops", "total": "ops", "result_rate": "ops"}
+
+COLUMNS: Mapping[str, Key] = {
+    **dict.fromkeys(("i/o rate", "rate"), ("iops",)),
+    "reqstdops rate": ("ops",),
+    **dict.fromkeys(("mb/sec 1024**2", "mb/sec 1000**2", "mb/sec", "mb/sec total"), ("bytes",)),
+    **dict.fromkeys(("resp time", "resp", "reqstdops resp"), ("response",)),
+    **dict.fromkeys(("resp max", "resp_max"), ("most",)),
+    **dict.fromkeys(("resp stddev", "resp_std"), ("stddev",)),
+    **{f"{op}{between}resp": ("mean", op) for op in ("read", "write") for between in " _"},
+    **{f"{op}{between}max": ("max", op) for op in ("read", "write") for between in " _"},
+    **dict.fromkeys(("bytes i/o", "bytes/io", "xfer size"), ("size",)),
+    **dict.fromkeys(("read pct", "read%"), ("read",)),
+    **dict.fromkeys(("queue depth", "queue_depth"), ("depth",)),
+    **dict.fromkeys(("cpu% sys+u", "cpu% total"), ("cpu", "all")),
+    **dict.fromkeys(("cpu% sys", "cpu_kernel"), ("cpu", "system")),
+    "cpu_user": ("cpu", "user"),
+    **{f"{kind} rate": ("kind", kind) for kind in ("mkdir", "rmdir", "create", "open", "close", "delete")},
+    **{f"{kind} resp": ("took", kind) for kind in ("mkdir", "rmdir", "create", "open", "close", "delete")},
+}
+"""By the name of a column, in stdout or flatfile.html."""
+TIMES = frozenset({"response", "most", "stddev", "mean", "max", "took"})
+CLOCK = r"(\d\d):(\d\d):(\d\d\.\d{3})"
+START = re.compile(rf"{CLOCK} Starting RD=([^;\s]{{1,100}})(?:;(.*))?$")
+LOOPS = re.compile(r"For loops: (?!None)(.{1,200}?)\s*$")
+HEAD = re.compile(r"[A-Z][a-z]{2} \d\d, \d{4}\s+(?=\.?[Ii]nterval)")
+FLAT = re.compile(r" *tod +timestamp +Run +Interval ")
+ROW = re.compile(
+    rf" *{CLOCK}\s+(?:\S+-\S+\s+(\S{{1,100}})\s+)?(?:(\d{{1,9}})|avg_(\d{{1,9}})-(\d{{1,9}}))((?:\s+\S+)+)\s*$"
+)
+PREPARES = re.compile(r"SD_format|format_for_")
+DAY = 86400.0
+
+
+class Console:
+    """Reads the run definitions, headers and rows of one stream."""
+
+    def __init__(self, parser: KitParser) -> None:
+        self._parser = parser
+        self._first: float | None = None  # the time of day at which it began, seconds
+        self._last = 0.0  # seconds since then
+        self._top: list[tuple[int, str]] = []  # the upper line of a header: where words end
+        self._columns: list[Key | None] = []
+        self._scales: list[float] = []
+        self._rd = ""
+        self._label = ""
+        self._number = 0  # of the run definition
+        self._begun = 0.0  # when it began
+        self._length = 0.0  # of its intervals
+        self._row = 0
+        self._means: list[tuple[float, dict[Key, float]]] = []  # seconds and means of the run definitions
+
+    def __call__(self, text: str) -> Sequence[Record] | None:
+        """See Hook."""
+        if start := START.match(text):
+            loops = LOOPS.search(start[5] or "")
+            self._start(self._seconds(start), start[4], f"{start[4]} {loops[1]}" if loops else start[4])
+            return []
+        if head := HEAD.match(text):
+            self._top = [
+                (word.end(), word[0].strip(".").lower())
+                for word in re.finditer(r"\S+", text)
+                if word.start() >= head.end()
+            ]
+            return []
+        if self._top:
+            self._name([(word.end(), word[0]) for word in re.finditer(r"\S+", text)])
+            return []
+        if FLAT.match(text):
+            self._named(text.split()[4:])
+            return []
+        if row := ROW.match(text):
+            return self._read(row)
+        if "Vdbench execution completed successfully" in text:
+            return [self._result()]
+        if "CTRL-C requested" in text:
+            return [Failed("CTRL-C requested", interrupted=True)]
+        return None
+
+    def _seconds(self, match: re.Match[str]) -> float:
+        """The time of a line, seconds since the first one; after midnight the next day's."""
+        clock = 3600.0 * int(match[1]) + 60.0 * int(match[2]) + float(match[3])
+        self._first = clock if self._first is None else self._first
+        passed = clock - self._first
+        self._last = passed + DAY * max(0, math.ceil((self._last - passed) / DAY - 0.5))
+        return self._last
+
+    def _start(self, time: float, name: str, label: str) -> None:
+        self._rd, self._label, self._begun, self._length, self._row = name, label, time, 0.0, 0
+        self._number += 1
+
+    def _name(self, words: Sequence[tuple[int, str]]) -> None:
+        """Name the columns: a word of the lower line stands below the first word that ends where it ends, or later."""
+        top, self._top = self._top[1:], []
+        self._named([f"{next((name for end, name in top if end >= place), '')} {word}" for place, word in words])
+
+    def _named(self, names: Sequence[str]) -> None:
+        self._columns = [COLUMNS.get(name.lower()) for name in names]
+        self._scales = [
+            1e6 if "1000**2" in name else MIB if key == ("bytes",) else 1.0
+            for name, key in zip(names, self._columns, strict=True)
+        ]
+
+    def _read(self, row: re.Match[str]) -> Sequence[Record]:
+        time, flat, number, first, last, rest = self._seconds(row), row[4], row[5], row[6], row[7], row[8]
+        values = rest.split()
+        if len(values) != len(self._columns):
+            return []
+        figures = dict(self._figures(values))
+        if number is None:
+            return self._mean(int(last) - int(first) + 1, figures)
+        place = int(number)
+        if flat and (flat != self._rd or place <= self._row):
+            self._start(time - place, flat, flat)
+        # Intervals begin up to a second after the start, and a row may be written a moment too early.
+        length = max(1.0, math.floor((time - self._begun) / place + 0.1))
+        self._length, self._row = min(length, self._length or length), place
+        is_preparation = bool(PREPARES.match(self._rd))
+        if self._label:
+            figures["rd", self._label] = float(self._number)
+        return [ToolReport(self._begun + place * self._length, figures, not is_preparation, self._length)]
+
+    def _figures(self, values: Sequence[str]) -> Iterator[tuple[Key, float]]:
+        """The figures of a row; times of 0 mean that there was nothing to measure."""
+        for key, scale, text in zip(self._columns, self._scales, values, strict=True):
+            try:
+                value = float(text)
+            except ValueError:
+                continue
+            if key is None or math.isnan(value) or (key[0] in TIMES and not value):
+                continue
+            yield key, value * (MS if key[0] in TIMES else scale * FIGURES[key[0]].scale)
+
+    def _mean(self, intervals: int, figures: Mapping[Key, float]) -> Sequence[Record]:
+        """The mean of a run definition."""
+        if PREPARES.match(self._rd):
+            return []
+        known = _with_maximum(figures)
+        self._means.append((max(1, intervals) * (self._length or 1.0), known))
+        rate = known.get(("iops",), known.get(("ops",), 0.0))
+        said: dict[Key, float] = {("rd_iops", self._label): rate}
+        said |= {
+            (f"rd_{key[0]}", self._label): n
+            for key, n in known.items()
+            if f"rd_{key[0]}" in FIGURES and len(key) == 1 and key[0] != "iops"
+        }
+        return [ToolResult(said, final=False)]
+
+    def _result(self) -> ToolResult:
+        """The mean of all run definitions: response times by their operations, rates by their time."""
+        means, self._means = self._means, []
+        seconds = sum(length for length, _ in means)
+        figures: dict[Key, float] = {}
+        for rate in (("iops",), ("ops",)):
+            done = [(length * mean.get(rate, 0.0), mean) for length, mean in means]
+            if number := sum(count for count, _ in done):
+                timed = [(count, mean["response",]) for count, mean in done if ("response",) in mean]
+                figures |= {("number",): number, rate: number / seconds}
+                if whole := sum(count for count, _ in timed):
+                    figures["response",] = sum(count * time for count, time in timed) / whole
+        if moved := sum(length * mean.get(("bytes",), 0.0) for length, mean in means):
+            figures["bytes",] = moved / seconds
+        if most := [mean["most",] for _, mean in means if ("most",) in mean]:
+            figures["most",] = max(most)
+        return ToolResult(figures)
+
+
+def _with_maximum(figures: Mapping[Key, float]) -> dict[Key, float]:
+    """The highest response time of both kinds, where there is none of all."""
+    most = [value for key, value in figures.items() if key[0] == "max"]
+    return {("most",): max(most), **figures} if most else dict(figures)
+
+
+def _further(finals: Sequence[Numbers], _: Mapping[str, str]) -> Iterator[str]:
+    """Each run definition, if there are several."""
+    for final in finals:
+        rates = final.get("vdbench_rd_iops", {})
+        if len(rates) < 2:
+            continue
+        times, highest = (final.get(f"vdbench_rd_response_time{part}_seconds", {}) for part in ("", "_max"))
+        for rd, rate in rates.items():
+            mean, most = numbers.latency(times.get(rd)), numbers.latency(highest.get(rd))
+            yield f"{rd[0]}: {numbers.rate_in_full(rate)}/s, mean {mean}, max {most}"
+
+
+MORE: dict[str, Any] = {"further": _further}
+VDBENCH = TextTool(
+    name="vdbench",
+    families=FAMILIES,
+    roles=[
+        FAMILIES.roles(Unit("IOPS"), "I/Os", BLOCK, **MORE),
+        FAMILIES.roles(Unit("op/s"), "operations", FILES, **MORE),
+    ],
+    banner=r"Copyright \(c\) 2000, .*Oracle",
+    begins=rf"Vdbench distribution|Copyright \(c\) 2000, .*Oracle|{CLOCK} Starting RD=|<title>Vdbench |{FLAT.pattern}",
+    settings={"version": r"Vdbench distribution: vdbench(\d\S*)"},
+    known=rf"Copyright |For documentation|<title>Vdbench|\*|{CLOCK}\s*$|{CLOCK} +(?!Slave \S+ (?:abort|term|prem))|$",
+    fatal=rf"(?:{CLOCK} )?\**\s*(Slave \S+ (?:aborting: .*?|terminated unexpectedly|prematurely terminated))\.?[ *]*$",
+    hooks=(Console,),
+    like=rf"{CLOCK} +\d+ +\d",
+    advice="interval=1 in the run definition gives",
+    example="vdbench -f job.parm",
+).tool()

@@ -1,0 +1,206 @@
+"""YCSB: operations of key-value stores and databases.
+
+With `-s -p status.interval=1` it prints a line for each interval to stderr, and the results of the whole
+run to stdout:
+
+    2026-11-22 08:11:02:858 2 sec: 3297 operations; 2286 current ops/sec; est completion in 16 hours
+        [READ: Count=1154, Max=14431, Min=0, Avg=1726.95, 50=2057, 90=3097, 99=6867, 99.9=12287] [UPDATE: ...]
+    [OVERALL], RunTime(ms), 5369
+    [READ], AverageLatency(us), 1731.5128205128206
+
+`operations` counts since the start. The brackets cover the time since the line before, in microseconds,
+and are read a moment later, so that their counts are ahead of it by what ended meanwhile; at the end they
+are equal. With `measurementtype=histogram` or `timeseries` they have a mean only. The date is local time,
+used for differences only: the line of second N is written when N seconds have passed. Numbers follow the
+locale of the JVM (`Avg=3133,78`). CLEANUP is no operation of the workload, and Intended-READ (with
+-target) the same as READ, from when it was due. READ-FAILED is a READ that failed.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+from ..machine.host import Host
+from .invocation import Benchmark
+from .kit import Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .launcher import Command, Facts, Preparation
+from .roles import Lost, Unit
+
+US, OP, BOTH = 1e-6, ("operation",), ("operation", "quantile")
+FAMILIES = Families(
+    "ycsb",
+    {  # help; names of the live gauge, the counter and the result
+        "rate": ToolFigure("Operations", "operations_per_second", "", "operations_per_second", labels=OP, rate=True),
+        "done": ToolFigure("Operations: Count", total="operations", labels=OP, added=True),
+        "failed": ToolFigure("Failed operations", total="failed_operations", labels=OP, added=True),
+        "mean": ToolFigure(
+            "Mean latency, seconds: Avg", "latency_average_seconds", "", "latency_average_seconds", labels=OP
+        ),
+        "max": ToolFigure("Highest latency, seconds: Max", "latency_max_seconds", "", "latency_max_seconds", labels=OP),
+        "latency": ToolFigure("Latency, seconds", "latency_window_seconds", "", "latency_seconds", labels=BOTH),
+        "number": ToolFigure("Operations", result="operations", settles="done", labels=OP),
+        "broken": ToolFigure("", settles="failed", labels=OP),
+        "time": ToolFigure("How long YCSB measured, seconds: RunTime", result="duration_seconds"),
+        "all": ToolFigure("Operations of all kinds: current ops/sec", "current_operations_per_second", rate=True),
+    },
+)
+PARTS = {"rate": "rate", "total": "done", "latency": "mean", "latency_max": "max", "window": "latency"}
+PARTS |= {"result_rate": "rate", "result_latency": "mean", "result_latency_max": "max", "result_quantile": "latency"}
+PARTS |= {"result_operations": "number", "result_duration": "time"}
+KINDS = ("READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE", "DELETE")
+ROLES: dict[str, Any] = {
+    "labels": OP,
+    "apart": frozenset({"CLEANUP", "READ-MODIFY-WRITE", *(f"Intended-{kind}" for kind in KINDS)}),
+    "lost": {
+        "failed": Lost(FAMILIES.counter("failed"), (FAMILIES.counter("done"), FAMILIES.counter("failed")), bad=True)
+    },
+    "sources": {"window": "From YCSB's status lines."},
+}
+
+LINE = re.compile(
+    r"(?P<date>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d):(?P<ms>\d{3}) (?P<second>\d{1,9}) sec: (?P<all>\d{1,15}) operations; "
+    r"(?:(?P<rate>[\d.,]{1,20}|∞) current ops/sec; )?(?:est completion in [\w ]+)?(?P<groups>\[.*\])?\s*$"
+)
+GROUP = re.compile(r"\[([\w-]{1,60}): Count=(\d{1,15}), ([^\]]*)\]")
+RESULT = re.compile(r"\[([\w-]{1,60})\], ([\w()=%-]+), ([\d.]{1,30}(?:E\d{1,2})?)$")
+FAILED = "-FAILED"
+QUANTILE = re.compile(r"(\d\d(?:\.\d{1,3})?)(?:th)?(?:PercentileLatency\(us\))?$")
+NAMED = {"Avg": "mean", "Max": "max", "AverageLatency(us)": "mean", "MaxLatency(us)": "max"}
+
+
+class Lines:
+    """Reads status lines and results."""
+
+    def __init__(self, _: KitParser) -> None:
+        self._begun: float | None = None  # by the local clock
+        self._before = 0.0
+        self._seconds = 0.0  # of the whole run
+
+    def __call__(self, text: str) -> Sequence[Record] | None:
+        """See Hook."""
+        if line := LINE.match(text):
+            return [self._status(line)]
+        if result := RESULT.match(text):
+            return self._result(*result.groups())
+        return None
+
+    def _status(self, line: re.Match[str]) -> ToolReport:
+        now = datetime.strptime(line["date"], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).timestamp()
+        now += int(line["ms"]) / 1e3
+        second = int(line["second"])
+        if self._begun is None or second == 0 or not -1 <= now - self._begun - second <= 1:
+            self._begun, self._before = now - second, 0.0 if second == 0 else second - 1.0
+        self._begun = min(self._begun, now - second)
+        time = max(now - self._begun, self._before)
+        length, self._before = time - self._before, time
+        figures: dict[Key, float] = {}
+        for op, count, rest in GROUP.findall(line["groups"] or ""):
+            figures |= _group(op, int(count), rest, length)
+        if not any(key[0] == "done" for key in figures) and line["rate"] != "∞":
+            figures["all",] = _number(line["rate"] or "0")
+        return ToolReport(time, figures)
+
+    def _result(self, op: str, name: str, text: str) -> Sequence[Record]:
+        number = float(text)
+        if op == "OVERALL":
+            self._seconds = number / 1e3 if name == "RunTime(ms)" else self._seconds
+            return [ToolResult({("time",): self._seconds}, self._seconds)] if name == "RunTime(ms)" else []
+        if op.startswith("TOTAL_GC"):
+            return []
+        figures: dict[Key, float] = {}
+        if name == "Operations" and op.endswith(FAILED):
+            figures["broken", op.removesuffix(FAILED)] = number
+        elif op.endswith(FAILED):
+            return []
+        elif name == "Operations":
+            figures["number", op] = number
+            if self._seconds:
+                figures["rate", op] = number / self._seconds
+        elif name in NAMED:
+            figures[NAMED[name], op] = number * US
+        elif percent := QUANTILE.match(name):
+            figures["latency", op, f"{float(percent[1]) / 100:g}"] = number * US
+        return [ToolResult(figures)] if figures else []
+
+
+def _group(op: str, count: int, rest: str, length: float) -> dict[Key, float]:
+    """The figures of one kind of operation; without any, its times of 0 mean nothing."""
+    if op.endswith(FAILED):
+        return {("failed", op.removesuffix(FAILED)): float(count)}
+    figures: dict[Key, float] = {("done", op): float(count)}
+    if length > 0:
+        figures["rate", op] = count / length
+    for name, _, text in (part.partition("=") for part in rest.split(", ") if count):
+        if name in NAMED:
+            figures[NAMED[name], op] = _number(text) * US
+        elif percent := QUANTILE.match(name):
+            figures["latency", op, f"{float(percent[1]) / 100:g}"] = _number(text) * US
+    return figures
+
+
+def _number(text: str) -> float:
+    return float(text.replace(",", "."))
+
+
+class YcsbCommand(Command):
+    """`ycsb run|load DATABASE [-s] [-threads N] [-target N] [-p name=value ...]`."""
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self._arguments = arguments
+        pairs = (value.partition("=") for flag, value in pairwise(arguments) if flag == "-p")
+        self.given = {name: value for name, _, value in pairs}
+
+    @property
+    def length(self) -> float | None:
+        """Seconds (maxexecutiontime); None if the number of operations ends it."""
+        text = self.given.get("maxexecutiontime", "")
+        return float(text) or None if text.isdecimal() else None
+
+    def prepare(self, percentiles: bool, room: object) -> Preparation:
+        """See Command."""
+        missing = [] if "-s" in self._arguments else ["-s"]
+        if "status.interval" not in self.given:
+            missing += ["-p", "status.interval=1"]
+        return Preparation(appended=tuple(missing))
+
+    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
+        """The options."""
+        found = dict(pairwise(self._arguments))
+        said = {flag[1:]: found[flag] for flag in ("-threads", "-target") if flag in found}
+        said |= {name: self.given[name] for name in RECORDED if name in self.given}
+        return Facts(said, client="" if benchmark.elsewhere else host.name)
+
+
+RECORDED = ("recordcount", "operationcount", "readproportion", "updateproportion", "requestdistribution")
+
+
+class YcsbLauncher:
+    """See Launcher."""
+
+    def read(self, arguments: Sequence[str], version: str) -> YcsbCommand:
+        """See Launcher."""
+        return YcsbCommand(arguments)
+
+
+YCSB = TextTool(
+    name="ycsb",
+    families=FAMILIES,
+    roles=[
+        FAMILIES.roles(Unit("op/s"), "operations", PARTS, **ROLES),
+        FAMILIES.roles(Unit("op/s"), "operations", {"rate": "all", "result_rate": "rate"}),
+    ],
+    banner=r"Command line: (?=(?:.*? -threads (?P<threads>\d{1,9}))?)(?=(?:.*? -target (?P<target>\d{1,12}))?)",
+    begins=r"YCSB Client |Command line: .* -db |\[OVERALL\], |" + LINE.pattern.removesuffix(r"\s*$"),
+    settings={"version": r"YCSB Client (\d\S*)$"},
+    known=r"YCSB Client|Loading workload|Starting test|Maximum |Stop requested|Still waiting|DBWrapper: |\[|$",
+    fatal=r"(?:site\.ycsb\.\w+Exception|Exception in thread \S+): (.*)|(Unable to initialize .*|Unknown DB .*)",
+    hooks=(Lines,),
+    like=r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d:\d{3} \d+ sec:",
+    time_limit=r"maxexecutiontime=(\d+)",
+    advice="-s -p status.interval=1 gives",
+    example="ycsb run basic -P workloads/workloada -s -p status.interval=1",
+    has_server=True,
+    launcher=YcsbLauncher(),
+).tool()

@@ -1,0 +1,155 @@
+"""vdbench against what its own output says, read here without the parser."""
+
+import re
+from itertools import pairwise
+
+import pytest
+
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.metrics.limits import DEFAULT
+from benchwatch.tools.api import Begin, Misread
+from benchwatch.tools.kit.records import ToolReport
+from benchwatch.tools.kit.state import KitState
+from benchwatch.tools.vdbench import VDBENCH
+from tests.support.places import RECORDINGS
+
+FOLDER = RECORDINGS / "vdbench"
+NAMES = sorted(path.name for path in FOLDER.iterdir())
+ROW = re.compile(r"^\d\d:\d\d:\d\d\.\d{3} +(\d+) +([\d.]+) +([\d.]+)", re.M)
+MEAN = re.compile(r"^\d\d:\d\d:\d\d\.\d{3} +avg_\d+-\d+ +([\d.]+)(.*)$", re.M)
+UPPER = "Nov_22,_2026 interval i/o MB/sec bytes read resp read write read write resp queue cpu% cpu%"
+LOWER = "- - rate 1024**2 i/o pct time resp resp max max stddev depth sys+u sys"
+
+
+def text_of(name: str) -> str:
+    return (FOLDER / name / f"{name}.out").read_text()
+
+
+def reports_of(data: bytes) -> tuple[KitState, list[ToolReport], list[Misread]]:
+    state, parser = VDBENCH.state(Buckets(), DEFAULT), VDBENCH.parser("text")
+    assert isinstance(state, KitState)
+    records = [*parser.feed(data), *parser.close()]
+    for record in records:
+        assert not isinstance(record, Begin)
+        if not isinstance(record, Misread):
+            state.apply(record, "out", 0.0)
+    reports = [one for one in records if isinstance(one, ToolReport)]
+    return state, reports, [one for one in records if isinstance(one, Misread)]
+
+
+def values(state: KitState, family: str, current: bool = True) -> dict[tuple[str, ...], float]:
+    found = state.samples(current=current)
+    return {one.labels: one.value for one in found if one.family.name == family}  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_line_of_stdout_is_understood(name: str) -> None:
+    assert reports_of((FOLDER / name / f"{name}.out").read_bytes())[2] == []
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(("rate", "iorate", "curve", "slave-st"))])
+def test_counters_are_the_rates_of_all_intervals(name: str) -> None:
+    state, reports, _ = reports_of(text_of(name).encode())
+    rates = [float(rate) for _, rate, _ in ROW.findall(text_of(name))]
+    assert len(reports) == len(rates)
+    assert values(state, "vdbench_ios_total") == {(): sum(rates)}
+
+
+def test_the_mean_of_one_run_definition_is_the_result_as_printed() -> None:
+    state, _, _ = reports_of(text_of("rate-warmup-50406").encode())
+    ((rate, rest),) = MEAN.findall(text_of("rate-warmup-50406"))
+    bandwidth, _, _, mean, _, _, most, *_ = rest.split()
+    assert values(state, "vdbench_result_iops") == {(): float(rate)}
+    assert values(state, "vdbench_result_response_time_seconds") == pytest.approx({(): float(mean) / 1e3})
+    assert values(state, "vdbench_result_response_time_max_seconds") == pytest.approx({(): float(most) / 1e3})
+    assert values(state, "vdbench_result_bandwidth_bytes_per_second") == {(): float(bandwidth) * 2**20}
+    assert (state.outcome, state.tool_version) == ("finished", "50406")
+
+
+def test_run_definitions_are_not_added_up() -> None:
+    state, _, _ = reports_of(text_of("iorate-list-50406").encode())
+    each = values(state, "vdbench_rd_iops")
+    assert each == {("run1 iorate=200",): 161.67, ("run1 iorate=400",): 384.33}
+    assert values(state, "vdbench_result_iops")[()] == pytest.approx((161.67 + 384.33) / 2)
+    assert values(state, "vdbench_result_response_time_seconds")[()] == pytest.approx(
+        (161.67 * 10e-6 + 384.33 * 8e-6) / (161.67 + 384.33)
+    )
+
+
+def test_preparations_count_neither_in_counters_nor_in_the_result() -> None:
+    state, reports, _ = reports_of(text_of("two-sd-max-50406").encode())
+    assert [report.counted for report in reports] == [False] + [True] * 6
+    ((rate, _),) = MEAN.findall(text_of("two-sd-max-50406").partition("RD=run1")[2])
+    assert values(state, "vdbench_result_iops") == {(): float(rate)}
+    rows = ROW.findall(text_of("two-sd-max-50406"))[1:]
+    assert values(state, "vdbench_ios_total") == {(): sum(float(rate) for _, rate, _ in rows)}
+
+
+def test_rows_that_a_frozen_slave_brings_late_belong_to_their_own_intervals() -> None:
+    _, reports, _ = reports_of(text_of("slave-stopped5s-50406").encode())
+    times = [report.time for report in reports]
+    assert [round(later - earlier, 9) for earlier, later in pairwise(times)] == [1.0] * 13
+    still = [report for report in reports if report.figures["iops",] == 0]
+    assert len(still) == 2 and all(("response",) not in report.figures for report in still)
+    assert not any(key[0] == "cpu" for report in still for key in report.figures)
+
+
+def test_file_systems_have_operations_by_kind() -> None:
+    state, reports, _ = reports_of(text_of("filesystem-fwd-50406").encode())
+    last = reports[-1].figures
+    assert {key: last[key] for key in (("ops",), ("kind", "open"), ("bytes",), ("size",))} == {
+        ("ops",): 220.0,
+        ("kind", "open"): 16.0,
+        ("bytes",): 0.86 * 2**20,
+        ("size",): 4096.0,
+    }
+    assert last["took", "open"] == pytest.approx(0.195e-3)
+    assert last["mean", "read"] == pytest.approx(0.009e-3)
+    assert ("kind", "mkdir") in last and ("took", "mkdir") not in last
+    assert state.figures().throughput == 195.5
+    assert values(state, "vdbench_fs_ios_total") == {(): 193 + 174 + 193 + 196 + 197 + 220}
+
+
+def test_flatfile_says_what_stdout_says() -> None:
+    flat, of_flat, _ = reports_of(text_of("flatfile-50406").encode())
+    console, of_console, _ = reports_of(text_of("rate-warmup-50406").encode())
+    assert [one.figures["iops",] for one in of_flat] == [one.figures["iops",] for one in of_console]
+    assert values(flat, "vdbench_ios_total") == values(console, "vdbench_ios_total")
+    assert of_flat[0].figures["cpu", "user"] == pytest.approx(0.147841)
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "reason"),
+    [
+        ("slave-killed-50406", "failed", "Slave localhost-0 terminated unexpectedly"),
+        ("no-such-lun-50406", "failed", "Slave localhost-0 aborting: Open for lun '/nonexistent/f' failed"),
+        ("sigint-50406", "interrupted", "CTRL-C requested"),
+        ("master-killed-50406", "", ""),
+        ("curve-50406", "finished", ""),
+    ],
+)
+def test_it_ends_as_it_says(name: str, outcome: str, reason: str) -> None:
+    state, _, _ = reports_of(text_of(name).encode())
+    assert (state.outcome or "", state.reason) == (outcome, reason)
+
+
+def test_50407_has_a_maximum_by_kind_and_longer_intervals_are_dated_by_their_number() -> None:
+    both = ("".join(f"{word:>13}" for word in row.split()) for row in (UPPER, LOWER))
+    head = "\n".join(row.replace("-", " ").removeprefix(" ") for row in both).replace("_", " ")
+    rows = f"""\
+23:59:52.000 Starting RD=rd1; I/O rate: 100; elapsed=15; For loops: None
+
+{head}
+23:59:57.010 1 100.0 0.39 4096 70.00 0.300 0.200 0.533 1.500 9.250 0.100 0.0 33.7 18.9
+00:00:02.020 2 102.4 0.40 4096 100.00 0.200 0.200 0.000 2.500 0.000 0.100 0.0 33.7 18.9
+00:00:02.030 avg_2-2 102.4 0.40 4096 100.00 0.200 0.200 0.000 2.500 0.000 0.100 0.0 33.7 18.9
+"""
+    state, reports, misread = reports_of(rows.encode())
+    assert misread == []
+    assert [(report.time, report.length) for report in reports] == [(5.0, 5.0), (10.0, 5.0)]
+    assert reports[0].figures["max", "write"] == pytest.approx(9.25e-3)
+    assert reports[1].figures.keys().isdisjoint({("max", "write"), ("mean", "write")})
+    assert values(state, "vdbench_ios_total") == {(): 1012.0}
+    assert values(state, "vdbench_rd_response_time_max_seconds") == {("rd1",): pytest.approx(2.5e-3)}
+    decimal = rows.replace("1024**2", "1000**2").encode()
+    assert reports_of(decimal)[1][0].figures["bytes",] == 390_000.0
