@@ -35,6 +35,7 @@ _SETTLED, _CHANGES = 15.0, 10.0
 """Seconds of a slow time after which its sentence is written once more, with figures that have settled; up to which
 another layer may be named, unless it is the one below a device, which a CVM shows later.
 """
+_DEVICES = frozenset({"log_device", "data_device"})
 _FORGOTTEN = 600.0
 _KINDS = 500
 
@@ -183,7 +184,9 @@ class Engine:
         if layer == known:
             settles = age >= _SETTLED and not old.settled
             return Spoken(new, sentence(new), True, old.changed) if settles else old._replace(explanation=new)
-        better = known == NONE or (layer in BELOW and known not in BELOW) or age <= _CHANGES
+        # The one other layer is kept for what a CVM shows below, which is the same for both devices.
+        other_device = {known, layer} <= _DEVICES and new.facts.machine
+        better = known == NONE or (layer in BELOW and known not in BELOW) or (age <= _CHANGES and not other_device)
         return Spoken(new, sentence(new), age >= _SETTLED, True) if better and again and not old.changed else old
 
     def _samples(self, now: float) -> Iterator[Sample]:
