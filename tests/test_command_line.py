@@ -224,3 +224,22 @@ def test_standard_output_that_is_full_is_said_and_the_command_has_failed() -> No
 def test_a_reader_that_has_seen_enough_of_a_comparison_is_no_failure() -> None:
     shell = "benchwatch compare tpcb-15.18.out tpcb-13.16.out | true; exit ${PIPESTATUS[0]}"
     assert _ended(shell) == (0, "")
+
+
+def test_a_fault_of_benchwatch_is_named_with_its_place_and_what_to_report(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def faulty(_: object) -> int:
+        return 1 // 0
+
+    monkeypatch.setattr("benchwatch.cli._run", faulty)
+    code, err = failure(capsys, "show", PGBENCH)
+    assert code == 1
+    assert re.fullmatch(
+        r"benchwatch: a fault of benchwatch: ZeroDivisionError: .* \(test_command_line\.py:\d+\)\n"
+        r"Please report it with what BENCHWATCH_TRACEBACK=1 prints\.\n",
+        err,
+    )
+    monkeypatch.setenv("BENCHWATCH_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(["show", PGBENCH])

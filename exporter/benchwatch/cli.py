@@ -5,6 +5,7 @@ import gc
 import logging
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
@@ -20,6 +21,8 @@ from .values.errors import EXIT_CODES, FAILED, UserError
 from .values.printable import LogFormatter, say
 from .values.version import VERSION
 
+TRACEBACK = "BENCHWATCH_TRACEBACK"
+"""The variable of the environment with which a fault of benchwatch is a traceback, as Python prints it."""
 SHELLS = ("bash", "zsh", "fish")
 _COMMANDS = {
     "run": ("launch.command.add_parser", "start a benchmark, pass its output on unchanged, and record it"),
@@ -65,14 +68,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has seen enough
         _drop_output()
         return 0
-    except OSError as error:
-        if error.filename is not None:
-            raise
-        _drop_output()
-        say(f"the output cannot be written: {error.strerror or error}")
-        return FAILED
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        if isinstance(error, OSError) and error.filename is None:
+            _drop_output()
+            say(f"the output cannot be written: {error.strerror or error}")
+            return FAILED
+        if os.environ.get(TRACEBACK):
+            raise
+        say(*_fault(error))
+        return FAILED
+
+
+def _fault(error: Exception) -> tuple[str, str]:
+    """What a fault of benchwatch is and where, and what to do."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(place.filename).name}:{place.lineno}"
+    sentence = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    return f"a fault of benchwatch: {sentence} ({where})", f"Please report it with what {TRACEBACK}=1 prints."
 
 
 def _run(arguments: Sequence[str] | None) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ..results.command import add_require
-from ..tools.registry import TOOLS, names
+from ..tools.registry import TOOLS
 from ..values.arguments import CommandParser, count, duration, moment, pair
 from ..values.durations import Duration
 from ..values.errors import UserError
@@ -25,7 +25,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     """Register the command `run`."""
     parser = add(
         usage=f"benchwatch run [options] -- {'|'.join(tool.name for tool in TOOLS)} ...",
-        description=f"Starts {names()} with the reporting flags that are missing, and records it.",
+        description="Starts a benchmark with the reporting flags that are missing, and records it.",
         examples=_EXAMPLES,
     )
     run = parser.add_argument_group("names")
