@@ -1,6 +1,6 @@
 """What the live engine of `benchwatch why` says in each round: the last layer within 30 s, and how many messages.
 
-    .venv/bin/python -m tests.lab.why simulated=3                             rounds of each scene of the simulated CVM
+    .venv/bin/python -m tests.lab.why simulated=3,1000                        rounds of each scene of the simulated CVM
     .venv/bin/python -m tests.lab.why recorded=.experiments/attribution-X.json   rounds of tests/experiments/attribution
 
 The engine is the product's, with its questions; what answers them is a tape instead of a Prometheus.
@@ -119,8 +119,9 @@ def hear(prometheus: Recorded, rounds: Sequence[Round]) -> Iterator[Heard]:
 
 
 def simulated(times: str) -> list[Heard]:
-    """Rounds of each scene of the simulated CVM."""
-    scenes = [(scene, number) for number, scene in enumerate(list(EXPECTED) * int(times), 1)]
+    """Rounds of each scene of the simulated CVM: how many, and after a comma the first seed (1)."""
+    number, _, first = times.partition(",")
+    scenes = [(scene, seed) for seed, scene in enumerate(list(EXPECTED) * int(number), int(first or 1))]
     found = []
     for begin in range(0, len(scenes), len(EXPECTED)):
         with tempfile.TemporaryDirectory(prefix="why-") as name:
