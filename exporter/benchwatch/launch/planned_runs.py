@@ -86,7 +86,7 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
 
 def _benchmark(words: Sequence[str]) -> Benchmark:
     """Raises UserError if the command is no benchmark, or its program is not installed."""
-    benchmark = find_benchmark(words, {tool.name for tool in TOOLS})
+    benchmark = find_benchmark(words, {tool.program or tool.name for tool in TOOLS})
     program = benchmark.command[0]
     if shutil.which(program) is None:
         raise UserError(f"{program} was not found: install it, or write its path; expected a program on PATH")

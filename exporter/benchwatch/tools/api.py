@@ -273,6 +273,8 @@ class Tool:
     """The kind of a stream, from its first bytes; empty if not (yet) recognised."""
     new_state: Callable[[Buckets, Limits], State]
     """Makes an empty state, with these buckets for its histograms, and limits for the series of each kind."""
+    program: str = ""
+    """Name of its program, if it is not that of the tool."""
     log_prefix: str = ""
     """The default prefix of its log files; empty if it has none."""
     time_limit: re.Pattern[str] | None = None

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from ..values.suggestion import either
 from .api import Tool
 from .fio import FIO
+from .hammerdb import HAMMERDB
 from .iperf3 import IPERF3
 from .pgbench import PGBENCH
 from .roles import Roles
@@ -12,13 +13,13 @@ from .sysbench import SYSBENCH
 from .vdbench import VDBENCH
 from .ycsb import YCSB
 
-TOOLS: list[Tool] = [PGBENCH, FIO, SYSBENCH, IPERF3, VDBENCH, YCSB]
+TOOLS: list[Tool] = [PGBENCH, FIO, SYSBENCH, IPERF3, VDBENCH, HAMMERDB, YCSB]
 """A list, because a test adds its own tool; whatever derives from it is therefore made on demand."""
 
 
 def named(name: str) -> Tool | None:
-    """The tool of that name; None if there is none."""
-    return next((tool for tool in TOOLS if tool.name == name), None)
+    """The tool of that name, or whose program has it; None if there is none."""
+    return next((tool for tool in TOOLS if name in {tool.name, tool.program} - {""}), None)
 
 
 def names() -> str:

@@ -37,6 +37,8 @@ class TextTool:
     roles: Sequence[Roles]
     banner: str
     """A tool's first line; its groups become settings, `version` and `begun` (Unix seconds) among them."""
+    program: str = ""
+    """Name of its program, if it is not that of the tool."""
     begins: str = ""
     """What a line begins with that only this tool prints, where banner and reports do not show it: a torn banner."""
     reports: Sequence[str] = ()
@@ -97,6 +99,7 @@ class TextTool:
         """What the rest of the package knows about it."""
         return Tool(
             name=self.name,
+            program=self.program,
             families=self.families.all,
             roles=self.roles,
             kinds={"text": Kind(lambda: KitParser(self))},

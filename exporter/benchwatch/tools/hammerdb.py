@@ -1,0 +1,201 @@
+"""HammerDB 4.1 to 6.0, TPROC-C by its command line (`hammerdbcli tcl auto script.tcl`).
+
+stdout has what the virtual users say, and the transaction counter (`tcstart`), each line after a
+carriage return:
+
+    45240 PostgreSQL tpm
+    Vuser 1:Beginning rampup time of 2 minutes
+    Vuser 1:Timing test period of 5 in minutes
+    Vuser 2:New Order Procedure Error set RAISEERROR for Details
+    Vuser 1:TEST RESULT : System achieved 18065 NOPM from 41175 PostgreSQL TPM
+
+A line of the counter covers one refresh interval (`tcset refreshrate`, 10 s unless set) but is scaled to
+a minute. It counts the commits and rollbacks of all databases of the server, those of other users and of
+the counter itself too: an idle PostgreSQL shows 60 to 120. The first line is always 0; what the counter
+says after the result is not the run's. Nothing has a date: line n is n refresh intervals after the
+counter's start. HammerDB ends with exit code 0 although every connection failed. With the time profile
+(`pg_timeprofile`), a later file has the latency of each procedure; its summary of all virtual users is
+read where it is part of the output (`cat /tmp/hdbxtprofile.log`).
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..values import numbers
+from .kit import Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .roles import Lost, Numbers, Unit
+
+DB, PROCEDURE = ("database",), ("procedure",)
+FAMILIES = Families(
+    "hammerdb",
+    {  # help; names of the live gauge, the counter and the result
+        "tpm": ToolFigure(
+            "Transactions per minute of all databases of the server: tpm",
+            "transactions_per_minute",
+            "",
+            "tpm",
+            labels=DB,
+            rate=True,
+        ),
+        "nopm": ToolFigure("New orders per minute: NOPM", result="nopm"),
+        "errors": ToolFigure("Procedures that failed", total="errors", labels=PROCEDURE, added=True),
+        "users": ToolFigure("Virtual users without the monitor", setting="virtual_users"),
+        "ramp": ToolFigure("Whether it ramps up: 1; the result leaves that out", "rampup"),
+        "calls": ToolFigure("Calls of the time profile: CALLS", result="calls", labels=PROCEDURE),
+        "mean": ToolFigure(
+            "Mean time of the time profile, seconds: AVG",
+            result="latency_average_seconds",
+            labels=PROCEDURE,
+        ),
+        "max": ToolFigure(
+            "Highest time of the time profile, seconds: MAX",
+            result="latency_max_seconds",
+            labels=PROCEDURE,
+        ),
+        "latency": ToolFigure(
+            "Times of the time profile, seconds: P50, P95, P99",
+            result="latency_seconds",
+            labels=(*PROCEDURE, "quantile"),
+        ),
+    },
+)
+REFRESH = 10.0
+COUNTER = re.compile(r"(\d{1,15}) ([\w ]{1,40}?) tpm(?: @ .*)?$")
+RATE = re.compile(r"Transaction Counter refresh rate set to (\d{1,6})$")
+WRONG = re.compile(r"Vuser \d+:(.{1,60}?) Procedure Error")
+NUMBER = r"(\d{1,15}(?:\.\d{1,20})?)"
+RESULT = re.compile(
+    rf"Vuser \d+:TEST RESULT : System achieved {NUMBER} "
+    rf"(?:NOPM from {NUMBER} (.{{1,40}}?) TPM|(.{{1,40}}?) TPM at {NUMBER} NOPM)"
+)
+USERS = re.compile(r"(\d{1,9}) Virtual Users Created( with Monitor VU)?")
+PHASE = re.compile(r"Vuser \d+:(Beginning rampup|Rampup complete|Timing test period)")
+PROFILE = re.compile(r">>>>> (?:(SUMMARY)|(VIRTUAL USER)|PROC: (\w{1,60}))")
+TIMES = re.compile(r"CALLS: (\d{1,15})\s+MIN: [\d.]+ms\s+AVG: ([\d.]{1,20})ms\s+MAX: ([\d.]{1,20})ms")
+QUANTILE = re.compile(r"P(\d\d): ([\d.]{1,20})ms")
+
+
+def _further(finals: Sequence[Numbers], _: Mapping[str, str]) -> Iterator[str]:
+    """NOPM, which can be compared between databases, and the procedures of the time profile."""
+    for final in finals:
+        if nopm := final.get("hammerdb_result_nopm"):
+            yield f"{numbers.rate_in_full(nopm[()])} NOPM"
+        p99 = final.get("hammerdb_result_latency_seconds", {})
+        for (name,), mean in final.get("hammerdb_result_latency_average_seconds", {}).items():
+            yield f"{name}: mean {numbers.latency(mean)}, p99 {numbers.latency(p99.get((name, '0.99')))}"
+
+
+class HammerLines:
+    """Reads the counter, errors, phases and the result of one stream."""
+
+    def __init__(self, _: KitParser) -> None:
+        self._refresh = REFRESH
+        self._lines = 0  # of the counter, after the first
+        self._is_ramping = self._is_over = self._counts = False
+        self._errors: dict[Key, float] = {}  # since the last line of the counter
+        self._has_result = False
+        self._failure = ""
+        self._procedure: str | None = None  # of the time profile; None outside its summary
+
+    def __call__(self, text: str) -> Sequence[Record] | None:
+        """See Hook."""
+        if counter := COUNTER.match(text):
+            return self._counter(float(counter[1]), counter[2])
+        if wrong := WRONG.match(text):
+            key = "errors", wrong[1]
+            self._errors[key] = self._errors.get(key, 0.0) + 1
+            return []
+        if result := RESULT.match(text):
+            return self._result(result)
+        if text == "ALL VIRTUAL USERS COMPLETE":
+            return self._end()
+        if phase := PHASE.match(text):
+            self._is_ramping = phase[1] == "Beginning rampup"
+            return []
+        if users := USERS.match(text):
+            return [ToolResult({("users",): float(users[1]) - bool(users[2])}, final=False)]
+        if rate := RATE.match(text):
+            self._refresh = float(rate[1]) or REFRESH
+            return []
+        return self._profile(text)
+
+    def _counter(self, tpm: float, database: str) -> Sequence[Record]:
+        if self._is_over:
+            return []
+        if not self._counts:  # the first line is 0
+            self._counts = True
+            return [ToolReport(0.0, {})]
+        self._lines += 1
+        figures = {("tpm", database): tpm, ("ramp",): float(self._is_ramping), **self._errors}
+        self._errors = {}
+        return [ToolReport(self._lines * self._refresh, figures, length=self._refresh)]
+
+    def _result(self, found: re.Match[str]) -> Sequence[Record]:
+        self._has_result = self._is_over = True
+        nopm, tpm, database = (found[1], found[2], found[3]) if found[2] else (found[5], found[1], found[4])
+        errors, self._errors = self._errors, {}
+        records: list[Record] = [ToolReport(self._lines * self._refresh, errors)] if errors else []
+        return [*records, ToolResult({("nopm",): float(nopm), ("tpm", database): float(tpm)})]
+
+    def _end(self) -> Sequence[Record]:
+        self._is_over = True
+        errors, self._errors = self._errors, {}
+        records: list[Record] = [ToolReport(self._lines * self._refresh, errors)] if errors else []
+        return records if self._has_result else [*records, ToolResult({})]
+
+    def _profile(self, text: str) -> Sequence[Record] | None:
+        """The summary of the time profile, which has the latency of each procedure."""
+        if head := PROFILE.match(text):
+            if head[1] or head[2]:
+                self._procedure = "" if head[1] else None
+            elif self._procedure is not None:
+                self._procedure = head[3]
+            return []
+        found: dict[Key, float] = {}
+        if times := TIMES.match(text):
+            found["calls", self._procedure or ""] = float(times[1])
+            found["mean", self._procedure or ""] = float(f"{times[2]}e-3")
+            found["max", self._procedure or ""] = float(f"{times[3]}e-3")
+        for percent, time in QUANTILE.findall(text) if text.startswith("P99: ") else ():
+            found["latency", self._procedure or "", f"{int(percent) / 100:g}"] = float(f"{time}e-3")
+        if found:
+            return [ToolResult(found)] if self._procedure else []
+        return None
+
+
+HAMMERDB = TextTool(
+    name="hammerdb",
+    program="hammerdbcli",
+    families=FAMILIES,
+    roles=[
+        FAMILIES.roles(
+            Unit("TPM"),
+            "transactions",
+            {"rate": "tpm", "result_rate": "tpm"},
+            labels=DB,
+            database=True,
+            lost={"errors": Lost(FAMILIES.counter("errors"), bad=True)},
+            further=_further,
+            sources={"rate": "From HammerDB's transaction counter: all databases of the server."},
+        )
+    ],
+    banner=r"HammerDB CLI v(?P<version>\d\S*)",
+    begins=r"HammerDB CLI v|Vuser \d+:(?:TEST RESULT|Beginning rampup|Timing test)|.* Hammerdb Time Profile"
+    r"|\d{1,15} [\w ]{1,40}? tpm$",
+    settings={
+        "database": r"Database set to (\S+)$",
+        "benchmark": r"Benchmark set to (\S+)",
+        "rampup_minutes": r"Vuser \d+:Beginning rampup time of (\S+) minutes",
+        "duration_minutes": r"Vuser \d+:Timing test period of (\S+) in minutes",
+        "server_version": r"Vuser \d+:DBVersion:(\S+)",
+    },
+    known=r"Copyright|Type |Initialized |Changed |Value |Script |Transaction Counter |Vuser |Logging |to /"
+    r"|Clearing |connection to |\t"
+    r"|Cannot detect |vudestroy|Stopping |Closed |Warning: |\+-|PostgreSQL Hammerdb|Hammerdb |Virtual Users? |$",
+    fatal=r"Error in Virtual User \d+: (.*)",
+    hooks=(HammerLines,),
+    carriage_returns=True,
+    advice="tcset refreshrate 5 and tcstart in the script give",
+    example="hammerdbcli tcl auto script.tcl",
+    has_server=True,
+).tool()

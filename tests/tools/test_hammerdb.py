@@ -1,0 +1,107 @@
+"""HammerDB against what its own output says, read here without the parser."""
+
+import re
+
+import pytest
+
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.metrics.limits import DEFAULT
+from benchwatch.tools.api import Begin, Misread
+from benchwatch.tools.hammerdb import HAMMERDB
+from benchwatch.tools.invocation import find_benchmark
+from benchwatch.tools.kit.records import ToolReport
+from benchwatch.tools.kit.state import KitState
+from benchwatch.tools.registry import named
+from tests.support.places import RECORDINGS
+
+FOLDER = RECORDINGS / "hammerdb"
+NAMES = sorted(path.name for path in FOLDER.iterdir())
+
+
+def data_of(name: str, suffix: str = "out") -> bytes:
+    return (FOLDER / name / f"{name}.{suffix}").read_bytes()
+
+
+def read(*streams: bytes) -> tuple[KitState, list[ToolReport], list[Misread]]:
+    state = HAMMERDB.state(Buckets(), DEFAULT)
+    assert isinstance(state, KitState)
+    reports, misread = [], []
+    for place, data in enumerate(streams):
+        parser = HAMMERDB.parser("text")
+        for record in (*parser.feed(data), *parser.close()):
+            assert not isinstance(record, Begin)
+            if isinstance(record, Misread):
+                misread.append(record)
+                continue
+            reports += [record] if isinstance(record, ToolReport) and record.figures else []
+            state.apply(record, str(place), 0.0)
+    return state, reports, misread
+
+
+def values(state: KitState, family: str) -> dict[tuple[str, ...], float]:
+    found = state.samples(current=True)
+    return {one.labels: one.value for one in found if one.family.name == f"hammerdb_{family}"}  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_line_is_understood_and_each_of_the_counter_is_a_report(name: str) -> None:
+    state, reports, misread = read(data_of(name))
+    assert misread == []
+    before = data_of(name).partition(b"TEST RESULT")[0].partition(b"ALL VIRTUAL USERS COMPLETE")[0].decode()
+    counted = [float(tpm) for tpm in re.findall(r"^(\d+) PostgreSQL tpm\r?$", before.replace("\r", "\n"), re.M)]
+    refresh = float(re.findall(r"refresh rate set to (\d+)", before)[0])
+    rates = [(report.time, report.figures["tpm", "PostgreSQL"]) for report in reports if ("ramp",) in report.figures]
+    assert rates == [((place + 1) * refresh, tpm) for place, tpm in enumerate(counted[1:])]
+    wrong = re.findall(r"Vuser \d+:([\w ]+) Procedure Error", data_of(name).decode())
+    assert values(state, "errors_total") == {(each,): wrong.count(each) for each in set(wrong)}
+    assert state.tool_version == "4.12"
+
+
+@pytest.mark.parametrize(
+    ("name", "nopm", "tpm"),
+    [
+        ("timed-no-timestamps-4.12", 17100.0, 39755.0),
+        ("timed-profile-4.12", 18065.0, 41175.0),
+        ("timed-rampup-refresh5-4.12", 19776.666666666668, 45713.333333333336),
+    ],
+)
+def test_the_result_is_that_of_the_tool(name: str, nopm: float, tpm: float) -> None:
+    state, _, _ = read(data_of(name))
+    assert values(state, "result_nopm") == {(): nopm}
+    assert values(state, "result_tpm") == {("PostgreSQL",): tpm}
+    assert state.figures().throughput == tpm
+    assert (state.outcome, values(state, "virtual_users")) == ("finished", {(): 2.0})
+
+
+def test_the_older_form_of_the_result_is_read() -> None:
+    old = b"Vuser 1:TEST RESULT : System achieved 41175 MSSQLServer TPM at 18065 NOPM\n"
+    state, _, _ = read(b"HammerDB CLI v3.3\n" + old)
+    assert values(state, "result_nopm") == {(): 18065.0}
+    assert values(state, "result_tpm") == {("MSSQLServer",): 41175.0}
+
+
+def test_the_time_profile_gives_each_procedure_of_all_virtual_users_together() -> None:
+    state, _, misread = read(data_of("timed-profile-4.12"), data_of("timed-profile-4.12", "err"))
+    assert misread == []
+    assert values(state, "result_calls")["NEWORD",] == 14474
+    assert values(state, "result_latency_average_seconds")["NEWORD",] == 0.003008
+    assert values(state, "result_latency_max_seconds")["NEWORD",] == 0.081602
+    quantiles = values(state, "result_latency_seconds")
+    assert [quantiles["SLEV", quantile] for quantile in ("0.5", "0.95", "0.99")] == [0.002901, 0.009964, 0.016331]
+    assert {labels[0] for labels in quantiles} == {"NEWORD", "PAYMENT", "DELIVERY", "SLEV", "OSTAT"}
+
+
+def test_connections_that_all_failed_are_a_failed_run_although_the_exit_code_is_0() -> None:
+    state, reports, _ = read(data_of("connection-failed-4.12"))
+    assert (state.outcome, state.reason, reports) == ("failed", "Connection to database failed", [])
+
+
+def test_a_ramp_up_is_known_while_it_lasts() -> None:
+    _, reports, _ = read(data_of("timed-rampup-refresh5-4.12"))
+    assert [report.figures["ramp",] for report in reports[:2]] == [1.0, 0.0]
+
+
+def test_the_program_of_another_name_is_the_tool() -> None:
+    found = find_benchmark(["hammerdbcli", "tcl", "auto", "x.tcl"], {HAMMERDB.program})
+    assert named(found.tool) is HAMMERDB
+    assert named("") is None
