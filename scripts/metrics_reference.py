@@ -10,6 +10,7 @@ from benchwatch.runs import worker_families as worker_metrics
 from benchwatch.server.ingest import Pushes
 from benchwatch.server.own_metrics import DISK_INFO, OwnMetrics
 from benchwatch.tools.registry import TOOLS
+from benchwatch.why import exported
 
 
 def sections() -> Sequence[tuple[str, str, Sequence[Family]]]:
@@ -27,6 +28,7 @@ def sections() -> Sequence[tuple[str, str, Sequence[Family]]]:
         ),
         ("Runs", "run, worker", worker_metrics.FAMILIES),
         *((tool.name, "run, worker", tuple(tool.families)) for tool in TOOLS),
+        ("Why a run is slow", "", exported.FAMILIES),
         ("Nutanix", "cvm", tuple(nutanix.FAMILIES)),
     )
 

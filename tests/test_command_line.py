@@ -23,6 +23,7 @@ COMMANDS = [
         ["show"],
         ["list"],
         ["watch"],
+        ["why"],
         ["metrics"],
         ["compare"],
         ["report"],

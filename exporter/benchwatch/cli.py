@@ -31,6 +31,7 @@ _COMMANDS = {
     "show": ("results.command.add_parser", "print the results of runs: figures, and warnings about them"),
     "list": ("results.listing.add_parser", "list the runs of a folder: state, tool, start, length, result, labels"),
     "watch": ("watch.command.add_parser", "show in the terminal what an exporter sees"),
+    "why": ("why.command.add_parser", "say when a run was slow, and why"),
     "compare": ("compare.command.add_parser", "compare runs: what changed, and how certain that is"),
     "report": ("report.command.add_parser", "write runs as one HTML file with plots and tables"),
     "backfill": ("backfill.command.add_parser", "load past runs into Prometheus"),

@@ -44,6 +44,11 @@ MAY_BE_EMPTY: dict[tuple[str, str], str] = {
         for reason, titles in _NOT_HERE.items()
         for panel in titles
     },
+    **{
+        (dashboard, f"Data device: {what}"): "the only disk has the role log"
+        for dashboard in ("Live run", "Spike")
+        for what in ("requests", "throughput", "queue and busy time")
+    },
     ("Exporter health", "Parse errors"): _NO_ERRORS,
     ("Exporter health", "What could not be used"): _NO_ERRORS,
     ("Exporter health", "Names that match nothing"): "all lead somewhere (see tests/prometheus/test_astray.py)",

@@ -59,7 +59,9 @@ def views(recordings: Sequence[Recording], folder: Path, monkeypatch: pytest.Mon
         "report": report(names),
         "page": sections({name: page(folder / "runs", name) for name in names}),
     }
-    return {view: rounded(text.replace(f"{folder.resolve()}/", "")) for view, text in found.items()}
+    # A sentence in a label is cut, and where depends on the length of the folder's name.
+    said = {view: re.sub(r'sentence="[^"]*"', 'sentence="…"', text) for view, text in found.items()}
+    return {view: rounded(text.replace(f"{folder.resolve()}/", "")) for view, text in said.items()}
 
 
 def command(*arguments: str) -> str:

@@ -54,7 +54,8 @@ def test_nobody_is_notified_without_editing_and_a_run_is_one_notification() -> N
     config = yaml.safe_load(CONFIG.read_text())
     assert [set(receiver) for receiver in config["receivers"]] == [{"name"}] * 2
     assert config["route"]["group_by"] == ["run"]
-    assert all("group_by" not in route for route in config["route"]["routes"])
+    grouped = {route["group_by"][0]: route["matchers"] for route in config["route"]["routes"] if "group_by" in route}
+    assert grouped == {"host": ["alertname = RunSlow"]}, "one cause on two runs of a machine is one message"
 
 
 class Alertmanager:
@@ -197,6 +198,19 @@ def alert(name: str, *labels: Mapping[str, str]) -> dict[str, str]:
             },
             {"zero", "collapse", "log", "vdisk"},
             id="a stalled run, its throughput and its layers, whose verdict it has",
+        ),
+        pytest.param(
+            {
+                "why": alert("RunSlow", {"run": "tpcb", "host": "pg1", "layer": "oplog"}, WARNING),
+                "explained": alert("RunExplained", {"run": "tpcb"}, {"severity": "info"}),
+                "spike": alert("LatencySpike", DB1, CRITICAL),
+                "stalled": alert("RunStalled", DB1, CRITICAL),
+                "vdisk": alert("VdiskLatencySpike", {"run": "tpcb", "host": "pg1"}, CVM1, WARNING),
+                "failed": alert("RunFailed", DB2, CRITICAL),
+                "of another run": alert("LatencySpike", FIO, CRITICAL),
+            },
+            {"spike", "stalled", "vdisk"},
+            id="why a run is slow, that it is",
         ),
         pytest.param(
             {

@@ -20,8 +20,6 @@ from tests.support.programs import GROUPS, judged, program, series
 from tests.support.waiting import PATIENCE
 from tests.support.webhook import Receiver, start_alertmanager
 
-from .test_verdict import LABEL, labels
-
 pytestmark = pytest.mark.slow(40)
 
 BEGIN, SECONDS = 100, 300
@@ -45,6 +43,13 @@ USUAL: dict[str, Course] = {
     "data_writes": (300,),
     "log_frontend": (0.0007,),
 }
+
+
+LABEL = r'(\w+)="((?:[^"\\]|\\.)*)"'
+
+
+def labels(text: str) -> dict[str, str]:
+    return {name: json.loads(f'"{value}"') for name, value in re.findall(LABEL, text)}
 
 
 class Cause(NamedTuple):

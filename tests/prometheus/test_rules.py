@@ -143,10 +143,10 @@ def test_alert_tells_its_reader_what_to_do(alert: Rule) -> None:
 
 def test_alerts_on_a_slow_worker_carry_the_verdict_and_all_on_a_run_a_dashboard() -> None:
     carried = {alert.content["alert"] for alert in ALERTS if "verdict" in alert.content["annotations"]}
-    slow = {"LatencySpike", "LatencyObjectiveMissed", "ThroughputCollapse", "ThroughputZero", "RunStalled"}
+    slow = {"RunSlow", "LatencySpike", "LatencyObjectiveMissed", "ThroughputCollapse", "ThroughputZero", "RunStalled"}
     assert carried == slow
     without = {alert.content["alert"] for alert in ALERTS if "dashboard_url" not in alert.content["annotations"]}
-    assert without == {"RunFailed", "RunWithoutLayers", "FailedTransactions", "CvmNotAnswering"} | {
+    assert without == {"RunExplained", "RunFailed", "RunWithoutLayers", "FailedTransactions", "CvmNotAnswering"} | {
         alert.content["alert"] for alert in ALERTS if alert.group == "exporter"
     }
 
@@ -167,7 +167,7 @@ def test_rules_use_only_metrics_that_exist() -> None:
                 " ".join(texts),
             )
         )
-        used |= set(re.findall(r"\b\w+:\w+:\w+", " ".join(texts)))
+        used |= set(re.findall(r"\b[a-z]\w*:\w+:\w+", " ".join(texts)))
     assert used - known == set()
     assert used & RECORDED, "the pattern of recorded names matches nothing"
 
@@ -201,7 +201,7 @@ def test_windows_and_limits_fit_the_scrape_intervals() -> None:
 
 def test_groups_are_evaluated_every_second_where_spikes_are_looked_for_or_shown() -> None:
     intervals = {rule.group: rule.interval for rule in RULES}
-    every_second = {"runs", "workers", "disks", "layers", "dashboards"}
+    every_second = {"runs", "workers", "disks", "layers", "why", "dashboards"}
     assert {group for group, interval in intervals.items() if interval == "1s"} == every_second
     assert {interval for group, interval in intervals.items() if "baselines" in group} == {"15s"}
 

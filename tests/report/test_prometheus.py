@@ -15,9 +15,9 @@ from benchwatch.history.find import find_runs
 from benchwatch.history.timeline import timelines
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.plots.benchmark import shown
-from benchwatch.plots.prometheus import Prometheus, PrometheusError
 from benchwatch.server.run_plots import machine
 from benchwatch.settings.settings import RunsSettings
+from benchwatch.why.prometheus import Prometheus, PrometheusError
 from demo_processes import Processes
 from tests.support.pages import Page
 from tests.support.places import RECORDINGS, Place
@@ -165,6 +165,9 @@ def _slowness() -> Iterator[tuple[str, int, str, float]]:
             layer = "log_device" if second < 33 else "path"
             yield "run_layer:suspect:rank", second, f'host="db",layer="{layer}"', 4 if layer == "path" else 10.02
             yield "run:verdict:layer", second, f'host="db",layer="{layer}"', 1
+        if 17 <= second <= 20 or 52 <= second <= 60:  # known later than the spike began; of the last one after its end
+            text = "first" if second < 18 else "It was the network." if second < 50 else "It was a lock."
+            yield "benchwatch_run_why_info", second, f'host="db",layer="network",text="{text}"', 1
         if 31 <= second <= 40 or 50 <= second <= 150:
             worker = 'alertname="LatencySpike",alertstate="firing",severity="warning",worker="db1"'
             yield "ALERTS", second, worker, 1
@@ -280,13 +283,13 @@ def test_a_slow_run_says_when_and_why_and_what_fired(url: str, place: Place, tmp
     _, page = report(place("slow/db1.err", _progress().encode()).parent, url, tmp_path)
     assert page.text("h2").index("Why it was slow") < page.text("h2").index("Disks")
     assert rows(page, "Why it was slow") == [
-        ["0:15–0:18", "No layer stands out.", "–"],  # not what happened 12 s later
+        ["0:15–0:18", "It was the network.", "–"],  # not what happened 12 s later
         [
             "0:30–0:34",
             "log device sdb 42 ms, 120x its usual; vdisk 40043 as usual: guest or network path.",
             "path log 320x, log device sdb 120x, database latency",
         ],
-        ["0:50–0:51", "No layer stands out.", "–"],
+        ["0:50–0:51", "It was a lock.", "–"],
         ["A&lt;b&gt;", "0:15–0:45", "info", "worker=db1"],
         ["LatencySpike", "0:31–0:40, 0:50–2:30", "warning", "worker=db1"],
     ]

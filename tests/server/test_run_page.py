@@ -21,6 +21,7 @@ from benchwatch.server.assets import RUN_POLICY
 from benchwatch.server.board import Exporter
 from benchwatch.server.looks import Looks
 from benchwatch.settings.settings import RunsSettings
+from benchwatch.tools.registry import names
 from tests.support.pages import Page
 from tests.support.places import NOW, RECORDINGS, Place
 from tests.support.ports import free_port
@@ -347,7 +348,7 @@ def test_a_run_of_which_nothing_is_recognised_yet_says_so(place: Place) -> None:
     folder = place("a/db1.out", b"").parents[1]
     with site(folder) as server:
         notes = texts(server.tree("a"), "#course .note")
-    expected = "pgbench, fio, sysbench or iperf3"
+    expected = names()
     assert notes == [f"nothing is recognised yet in the files of this run: expected output of {expected}"]
 
 

@@ -20,6 +20,7 @@ GROUPS = (
     "vdisks",
     "layer_baselines",
     "layers",
+    "why",
     "exporter",
     "dashboards",
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from benchwatch.values.durations import Duration
 from demo_processes import Processes
 
 from .ports import free_address
@@ -40,14 +41,21 @@ class Receiver:
         self._server.server_close()
 
 
-def start_alertmanager(processes: Processes, folder: Path, url: str, speed: float = 1) -> str:
-    """Its address. All receivers are the webhook at `url`; the waiting times of the routes are divided by `speed`."""
+def start_alertmanager(processes: Processes, folder: Path, url: str, speed: float = 1, slack: str = "") -> str:
+    """Its address. Notices go to the webhook at `url`, and as messages of Slack to `slack` if given.
+
+    The waiting times of the routes are divided by `speed`.
+    """
     config = yaml.safe_load((FOLDER / "alertmanager.yml").read_text())
+    config["templates"] = [str(FOLDER / name) for name in config["templates"]]
     for one in config["receivers"]:
-        one["webhook_configs"] = [{"url": url, "send_resolved": True}]
+        one["webhook_configs"] = [{"url": url, "send_resolved": True}] if one["name"] == "notices" else []
+        if slack and one["name"] == "notices":
+            forms = {part: f'{{{{ template "benchwatch.{part}" . }}}}' for part in ("title", "text")}
+            one["slack_configs"] = [{"api_url": slack, "channel": "#benchmarks", "send_resolved": True, **forms}]
     for route in (config["route"], *config["route"]["routes"]) if speed != 1 else ():
         for name in {"group_wait", "group_interval"} & set(route):
-            route[name] = f"{float(route[name].removesuffix('s')) * 1000 / speed:.0f}ms"
+            route[name] = f"{Duration.read(route[name]) * 1000 / speed:.0f}ms"
     path, address = folder / "alertmanager.yml", free_address()
     path.write_text(yaml.safe_dump(config))
     where = [f"--storage.path={folder / 'alertmanager'}", f"--web.listen-address={address}"]

@@ -17,7 +17,7 @@ from tests.support.waiting import PATIENCE, eventually
 
 ROOT = Path(__file__).parents[2]
 QUERIES = yaml.safe_load((ROOT / "prometheus" / "postgres_queries.yml").read_text())
-NOBODY_WAITS = {"pg_waiting_processes", "pg_locks_longest_wait_seconds"}
+NOBODY_WAITS = {"pg_waiting_processes", "pg_locks_longest_wait_seconds", "pg_blocking_processes"}
 """Metrics that are absent while nothing is waited for."""
 
 
@@ -106,7 +106,7 @@ def test_a_session_that_waits_for_a_lock_is_counted_under_what_it_waits_for(
     )
     started: list[Process] = []
     for name, statements in (
-        ("holder", "BEGIN; LOCK TABLE pgbench_branches; SELECT pg_sleep(600)"),
+        ("holder", "BEGIN; LOCK TABLE pgbench_branches; SELECT pg_sleep(600), 'secret'"),
         ("waiter", "SELECT count(*) FROM pgbench_branches"),
     ):
         started.append(processes.start(name, psql(server, statements)))
@@ -120,6 +120,11 @@ def test_a_session_that_waits_for_a_lock_is_counted_under_what_it_waits_for(
         waiting['pg_waiting_processes{backend_type="client backend",wait_event="relation",wait_event_type="Lock"}'] == 1
     )
     eventually(lambda: page().get("pg_locks_longest_wait_seconds", 0) > 0, "how long it waits")
+    blocking = {series: number for series, number in page().items() if series.startswith("pg_blocking_processes")}
+    masked = "BEGIN; LOCK TABLE pgbench_branches; SELECT pg_sleep(?), ?"
+    assert blocking == {
+        f'pg_blocking_processes{{query="{masked}",relation="pgbench_branches",state="active"}}': 1,
+    }
 
 
 def test_the_time_of_sessions_is_counted_not_sampled(

@@ -24,7 +24,7 @@ _EXAMPLES = (
 def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     """Register the command `run`."""
     parser = add(
-        usage=f"benchwatch run [options] -- {'|'.join(tool.name for tool in TOOLS)} ...",
+        usage=f"benchwatch run [options] -- {TOOLS[0].name}|{TOOLS[1].name}|... ...",
         description="Starts a benchmark with the reporting flags that are missing, and records it.",
         examples=_EXAMPLES,
     )

@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..why.prometheus import TIMEOUT, Prometheus, PrometheusError, text
+from ..why.seen import Samples
 from . import axes, theme
 from .axes import Axis
 from .drawing import Marks
-from .prometheus import TIMEOUT, Prometheus, PrometheusError, Result, text
 from .run_view import Trace, View
 from .section import Plot, Section
 from .slowness import why_slow
@@ -196,7 +197,7 @@ def _roles(prometheus: Prometheus, run: View, machines: Mapping[str, str]) -> di
 
 
 def _chosen(
-    busy: Sequence[Result], names: tuple[str, str], roles: Mapping[tuple[str, str], str]
+    busy: Sequence[Samples], names: tuple[str, str], roles: Mapping[tuple[str, str], str]
 ) -> list[tuple[str, str]]:
     """The devices or vdisks with a role, the log first; without roles, the busiest."""
     most = sorted(busy, key=lambda one: float(np.sum(one.values)), reverse=True)
@@ -205,7 +206,7 @@ def _chosen(
     return [one for *_, one in with_role][:_MOST] or list(found)[:_MOST]
 
 
-def _identity(one: Result, labels: tuple[str, str]) -> tuple[str, str]:
+def _identity(one: Samples, labels: tuple[str, str]) -> tuple[str, str]:
     return one.labels[labels[0]], one.labels[labels[1]]
 
 
@@ -222,7 +223,7 @@ def _figure(
     if panel.log:  # node_exporter counts whole milliseconds: shorter times cannot be measured
         above = ((what, one, one.values > 0) for what, one in found)
         found = [
-            (what, Result(one.labels, one.times[some], one.values[some])) for what, one, some in above if some.any()
+            (what, Samples(one.labels, one.times[some], one.values[some])) for what, one, some in above if some.any()
         ]
     found.sort(key=lambda item: chosen.index(_identity(item[1], labels)))
     if not found:

@@ -14,10 +14,11 @@ from ..show.content import Column, TableRow
 from ..values.numbers import clock
 from ..values.printable import in_html
 from ..values.verdict import answered, question
+from ..why.exported import INFO
+from ..why.prometheus import Prometheus, text
 from . import theme
 from .axes import Axis
 from .drawing import Marks
-from .prometheus import Prometheus, text
 from .run_tables import table
 from .run_view import Trace, View
 from .section import Plot, Section
@@ -88,6 +89,12 @@ def _spike(prometheus: Prometheus, run: View, of_run: str, times: Array, spike: 
     seconds = max(_AT_LEAST, ceil(judged - spike.begin) + 1)
     evidence = answered(prometheus.at(question(seconds, of_run), judged)).get(run.run)
     values = (evidence.sentence(), ", ".join(evidence.moved_most())) if evidence else ("", "")
+    # What `benchwatch why` said at the time, in alerts too, says more.
+    said = prometheus.samples(
+        f"{INFO.name}{{{of_run}}}", spike.begin, min(spike.begin + _JUDGED, spike.end + _AT_LEAST)
+    )
+    last = max(said, key=lambda one: one.times[-1], default=None)
+    values = (last.labels.get("text", ""), values[1]) if last else values
     return TableRow([_elapsed(spike, run.start), *values], meaning=_moment(spike))
 
 

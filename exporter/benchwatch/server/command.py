@@ -15,10 +15,13 @@ from pathlib import Path
 from ..machine.disks import check
 from ..machine.mounts import Storage
 from ..metrics.buckets import Buckets
+from ..metrics.samples import Source
 from ..nutanix.mapping import Unlisted, load_mapping
 from ..nutanix.poller import Poller, start_pollers
 from ..runs.watcher import Runs
 from ..settings.settings import Here, Settings
+from ..why.live import TIMEOUT, Engine
+from ..why.prometheus import Prometheus
 from .app import make_app
 from .board import Exporter
 from .ingest import Pushes
@@ -114,7 +117,9 @@ async def _serve(
     descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     pushes = Pushes(own, limit=max(2, min(_MOST_PUSHES, descriptors // 4)), settings=settings.push)
     disks = Disks(roles, here.host)
-    exporter = Exporter(runs, pollers, [disks], push, time.time, settings.runs.limits, own)
+    why = Engine(Prometheus(prometheus, 0.0, 0.0, TIMEOUT)) if prometheus else None
+    others: list[Source] = [disks, why] if why else [disks]
+    exporter = Exporter(runs, pollers, others, push, time.time, settings.runs.limits, own)
     stopping = asyncio.Event()
     _end_with_signals(asyncio.get_running_loop(), stopping)
     hosts = {*settings.web.hosts, *(host for address in addresses if (host := listen_address(address)[0]))}
@@ -131,9 +136,13 @@ async def _serve(
     scheme = "https" if config.renewed().tls else "http"
     for host, port, *_ in runner.addresses:
         _log.info("serving on %s://%s:%d, watching %s", scheme, host, port, ", ".join(map(str, roots)))
+    if why:
+        why.start()
     try:
         await _watch(runs, settings.runs.poll_interval, stopping, repeats, unlisted)
     finally:
+        if why:
+            why.stop()
         await runner.cleanup()
 
 

@@ -10,7 +10,6 @@ from ..history.timeline import Timeline
 from ..plots import run_tables
 from ..plots.benchmark import benchmark_figures, nothing_to_draw
 from ..plots.machine import sections
-from ..plots.prometheus import Prometheus, PrometheusError
 from ..plots.run_view import View, view
 from ..plots.section import Section, attempted_section, rendered
 from ..plots.stage import stages
@@ -20,6 +19,7 @@ from ..show.as_html import html
 from ..show.content import Sentence, Table, TableRow
 from ..tools.registry import names
 from ..values.printable import in_html
+from ..why.prometheus import Prometheus, PrometheusError
 from .vdisks import VdiskHistory
 
 _PATIENCE = 5.0

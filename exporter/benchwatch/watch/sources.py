@@ -20,9 +20,9 @@ from ..model.documents import CvmsDocument, RunDocument, RunsDocument
 from ..model.run import Report
 from ..values.addresses import server_url, without_user
 from ..values.errors import reason_of, root_cause
-from ..values.verdict import answered, question
 from ..values.version import VERSION
 from ..values.web import session
+from ..why.exported import INFO
 from .watched import Alert, Page, Past
 
 SLOW_EVERY = 10.0
@@ -37,7 +37,7 @@ _RUNS_ASKED = 50
 """Largest number of runs whose reports are requested at once."""
 _SEVERITIES = ("critical", "warning", "info")
 _FRESH = 5
-"""Seconds after which what the rules recorded no longer counts."""
+"""Seconds after which what was said no longer counts: a text that another one replaced ends at once."""
 _RUNNING = "Is `benchwatch serve` running there, and is the URL right?"
 
 
@@ -202,12 +202,9 @@ class WatchedPrometheus:
             return PrometheusReading(alerts, {}, f"gives no verdict, because it {error}")
 
     def _verdicts(self) -> dict[str, str]:
-        series = self._data("query", "result", list[_Series], ("query", question(_FRESH)))
-        try:
-            found = answered([(one.metric, float(one.value[1])) for one in series])
-        except ValueError as error:
-            raise SourceUnreadable("is not a Prometheus server") from error
-        return {run: evidence.sentence() for run, evidence in found.items()}
+        query = f"max by (run, text) (last_over_time({INFO.name}[{_FRESH}s]))"
+        series = self._data("query", "result", list[_Series], ("query", query))
+        return {one.metric.get("run", ""): one.metric.get("text", "") for one in series}
 
     def _alerts(self) -> tuple[Alert, ...]:
         """Most severe first, then most recent."""

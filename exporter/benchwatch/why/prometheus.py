@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import requests
@@ -12,7 +12,7 @@ from urllib3.exceptions import HTTPError
 
 from ..values.errors import reason_of, root_cause
 from ..values.web import session
-from .time_lines import Array
+from .seen import Samples
 
 _POINTS = 720
 TIMEOUT = 30.0
@@ -26,14 +26,6 @@ _SCRAPES = 4
 
 class PrometheusError(Exception):
     """The query was not answered: one sentence says why."""
-
-
-class Result(NamedTuple):
-    """One series of an answer: labels, Unix times, values; without NaN."""
-
-    labels: Mapping[str, str]
-    times: Array
-    values: Array
 
 
 class Prometheus:
@@ -64,12 +56,12 @@ class Prometheus:
         # Prometheus returns series in any order.
         return {f"{seconds:.0f}s": dict(sorted(instances.items())) for seconds, instances in sorted(found.items())}
 
-    def range(self, query: str) -> list[Result]:
+    def range(self, query: str) -> list[Samples]:
         """The results of a query over the run. Raises PrometheusError."""
         span = {"start": self._start, "end": self._end, "step": self.step}
         return _results(self._ask("query_range", query=query, **span))
 
-    def samples(self, selector: str, begin: float, end: float) -> list[Result]:
+    def samples(self, selector: str, begin: float, end: float) -> list[Samples]:
         """The samples of series between two moments, Unix seconds, as recorded. Raises PrometheusError."""
         query = f"{selector}[{max(1, math.ceil(end - begin))}s]"
         return _results(self._ask("query", query=query, time=end))
@@ -120,14 +112,14 @@ class Prometheus:
         return bytes(body)
 
 
-def _results(answer: Sequence[Any]) -> list[Result]:
+def _results(answer: Sequence[Any]) -> list[Samples]:
     """The series that have any value."""
     found = []
     for series in answer:
         times, values = np.array(series["values"], dtype=float).reshape(-1, 2).T
         known = np.isfinite(values)
         if known.any():
-            found.append(Result(series["metric"], times[known], values[known]))
+            found.append(Samples(series["metric"], times[known], values[known]))
     return found
 
 

@@ -1,0 +1,130 @@
+"""`benchwatch why`: when a run was slow, and why, from a Prometheus that watched it; or that of all runs, live."""
+
+import argparse
+import math
+import threading
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from ..metrics.exposition import CONTENT_TYPE, Exposition
+from ..show.as_text import colourful, text
+from ..show.content import Block, Heading, Sentence
+from ..values.addresses import server_url
+from ..values.errors import FAILED, UserError
+from ..values.numbers import duration
+from .explanation import Explanation
+from .live import TIMEOUT, Engine
+from .past import explanations
+from .prometheus import Prometheus, PrometheusError
+from .telling import sentence, waterfall
+
+_TIMEOUT = 60.0
+"""Seconds for an answer about a run of the past."""
+_IN_FULL = 3
+"""Slow times up to which each has its waterfall."""
+DEFAULT = "127.0.0.1:19778"
+
+
+def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
+    """Add the command to the others."""
+    parser = add(
+        parents=[common],
+        usage="benchwatch why --prometheus.url URL RUN [options]",
+        description="Says when a run was slow and why: the layer, the cause, and what an operation waits for.",
+        examples=(
+            "benchwatch why test1 --prometheus.url http://127.0.0.1:9090",
+            "benchwatch why test1 --at 2026-11-22T18:05:00Z --prometheus.url http://127.0.0.1:9090",
+            "benchwatch why --serve --prometheus.url http://127.0.0.1:9090",
+        ),
+    )
+    parser.add_argument("run", nargs="?", metavar="RUN", help="name of the run (label run)")
+    asked = parser.add_argument_group("what to look at")
+    asked.add_argument("--prometheus.url", dest="prometheus", metavar="URL", required=True, help="the Prometheus")
+    asked.add_argument("--at", type=_past, metavar="TIME", help="only the slow time at or nearest to this moment")
+    asked.add_argument("--from", dest="begin", type=_past, metavar="TIME", help="only slow times from this moment on")
+    asked.add_argument("--to", dest="end", type=_past, metavar="TIME", help="only slow times up to this moment")
+    served = parser.add_argument_group("live")
+    served.add_argument(
+        "--serve", action="store_true", help="say it each second of all active runs, as metrics (docs/why.md)"
+    )
+    served.add_argument(
+        "--web.listen-address", dest="listen", default=DEFAULT, metavar="HOST:PORT", help=f"where (default: {DEFAULT})"
+    )
+    parser.set_defaults(func=_why)
+
+
+def _past(word: str) -> float:
+    """A moment of the past in the forms of RFC 3339 or as Unix seconds."""
+    try:
+        moment = float(word) if word.replace(".", "", 1).isdecimal() else datetime.fromisoformat(word).timestamp()
+    except ValueError:
+        moment = math.nan
+    if not 0 < moment < 1e10:
+        expected = "a time such as 2026-11-22T18:00:00+01:00 or 1790000000 (Unix seconds)"
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {word!r}")
+    return moment
+
+
+def _why(options: argparse.Namespace) -> int:
+    url = server_url(options.prometheus, "--prometheus.url")
+    if options.serve:
+        return _serve(url, options.listen)
+    if not options.run:
+        raise UserError("expected the name of a run, or --serve")
+    try:
+        found = explanations(Prometheus(url, 0.0, 0.0, _TIMEOUT), options.run, options.begin, options.end, time.time())
+    except PrometheusError as error:
+        raise UserError(str(error), FAILED) from error
+    if found is None:
+        raise UserError(f"Prometheus knows no run {options.run!r} in that time", FAILED, "Its name is the label `run`.")
+    if options.at is not None and found:
+        found = [min(found, key=lambda one: max(one.begin - options.at, options.at - one.end, 0.0))]
+    print(text(_blocks(options.run, found), colour=colourful()), end="")
+    return 0
+
+
+def _blocks(run: str, found: Sequence[Explanation]) -> list[Block]:
+    blocks: list[Block] = [] if found else [Heading(run), Sentence("It was never slower than usual.")]
+    for one in found:
+        begin = datetime.fromtimestamp(one.begin, UTC)
+        blocks.append(Heading(f"{run}, {begin:%Y-%m-%d %H:%M:%S} UTC, for {duration(one.end - one.begin)}"))
+        blocks.append(Sentence(sentence(one)))
+        if len(found) <= _IN_FULL:
+            blocks += [waterfall(one), Sentence(f"Compared with {one.armed}.", "dim")]
+    return blocks
+
+
+def _serve(url: str, address: str) -> int:
+    """Serve the metrics of a live engine at /metrics until interrupted."""
+    host, _, port = address.rpartition(":")
+    if not port.isdecimal():
+        raise UserError(f"--web.listen-address: expected HOST:PORT, got {address!r}")
+    live, page, lock = Engine(Prometheus(url, 0.0, 0.0, TIMEOUT)), Exposition(), threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        timeout = 10
+
+        def do_GET(self) -> None:
+            known = self.path.partition("?")[0] == "/metrics"
+            with lock:
+                body = page.render([live]).encode() if known else b"benchwatch why: /metrics\n"
+            self.send_response(200 if known else 404)
+            self.send_header("Content-Type", CONTENT_TYPE)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    try:
+        server = ThreadingHTTPServer((host.strip("[]"), int(port)), Handler)
+    except (OSError, OverflowError) as error:
+        raise UserError(f"--web.listen-address: cannot listen on {address}: {error}", FAILED) from error
+    live.start()
+    with server:
+        server.serve_forever()
+    return 0

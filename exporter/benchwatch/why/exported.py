@@ -1,0 +1,21 @@
+"""What is exported of slow runs."""
+
+from ..metrics.samples import Family
+
+INFO = Family(
+    "benchwatch_run_why_info",
+    "gauge",
+    "1 while a run is slow; why: the server, the slow layer (none: no layer explains it) and a sentence.",
+    ("run", "host", "layer", "text"),
+)
+SECONDS = Family(
+    "benchwatch_run_why_seconds",
+    "gauge",
+    "What a mean operation of a slow run waits for, by stage, usually and now; the stages add up to its latency.",
+    ("run", "stage", "when"),
+)
+SINCE = Family(
+    "benchwatch_run_why_since_timestamp_seconds", "gauge", "Since when the run has been slow, Unix time.", ("run",)
+)
+UP = Family("benchwatch_why_up", "gauge", "1 if Prometheus answered all questions of the last second about slow runs.")
+FAMILIES = (INFO, SECONDS, SINCE, UP)

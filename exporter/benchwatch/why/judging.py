@@ -1,0 +1,74 @@
+"""From raw samples to explanations: a run's slow times, and why each of them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .explanation import Explanation, explain
+from .reported import Reported, SlowTime, reports_of, slow_times
+from .run_facts import RunFacts, facts
+from .seen import Seen
+from .waits import Picture, picture
+
+LOOKED = 35.0
+"""Seconds of a slow time from its beginning that an explanation covers."""
+_BEFORE, _GAP = 120.0, 3.0
+"""Seconds before a slow time that say what is usual: how many, and how many at its edge are left out."""
+_FEWEST = 8
+"""Seconds of usual that a picture needs."""
+_ONSET = 4.0
+"""Seconds after which the first second, which is usual in part, is left out."""
+FIRST = 2.0
+"""Seconds of a slow time before anything is said of it."""
+
+
+class SeenRun(NamedTuple):
+    """A run, as seen in some samples."""
+
+    seen: Seen
+    facts: RunFacts
+    parts: Sequence[Reported]
+
+
+def seen_run(seen: Seen, run: str, begin: float, end: float) -> SeenRun:
+    """A run between two moments, Unix seconds."""
+    configured = {
+        (one.labels.get("host", ""), one.labels.get("device", "")): one.labels.get("role", "")
+        for one in seen.of("benchwatch_disk_info")
+    }
+    found = facts(seen, run, configured)
+    return SeenRun(seen, found, list(reports_of(seen, found, begin, end)))
+
+
+def slow(of: SeenRun, before: Picture | None = None) -> list[SlowTime]:
+    """When the run was slow. `before`: a picture of a run of its kind, for its first seconds."""
+    if before is not None:
+        return slow_times(of.parts, before.latency, "the last run of its kind")
+    return slow_times(of.parts, of.facts.objective, "its objective")
+
+
+def usual_before(of: SeenRun, begin: float, others: Sequence[SlowTime] = ()) -> Picture | None:
+    """What was usual before a moment: up to two minutes, from the end of the last slow time on."""
+    since = max((one.end + _GAP for one in others if one.end <= begin - _GAP - _FEWEST), default=0.0)
+    first = max(begin - _BEFORE, since, of.facts.start or 0.0)
+    if begin - _GAP - first < _FEWEST:
+        return None
+    return picture(of.seen, of.facts, of.parts, first, begin - _GAP)
+
+
+def why(
+    of: SeenRun, when: SlowTime, moment: float, before: Picture | None = None, others: Sequence[SlowTime] = ()
+) -> Explanation | None:
+    """Why the run is slow, as far as that can be seen at a moment of the slow time; None: too early, or no usual."""
+    if moment < when.begin + FIRST:
+        return None
+    armed = when.armed
+    usual = usual_before(of, when.begin, others)
+    if usual is None or armed.startswith("the last run"):
+        usual = before or usual
+    if usual is None and of.facts.objective:
+        usual, armed = Picture(of.facts.objective, 0.0, {}, {}), "its objective"
+    if usual is None:
+        return None
+    end = min(moment, when.begin + LOOKED, max(when.end, when.begin + FIRST) + 1)
+    now = picture(of.seen, of.facts, of.parts, when.begin + (1 if end - when.begin >= _ONSET else -1), end, usual)
+    return explain(of.seen, of.facts, usual, now, when.begin, end, armed) if now else None

@@ -1,0 +1,202 @@
+"""Says each second why active runs are slow, from a Prometheus that scrapes them, and exports what it says.
+
+Cheap first: one instant query a second. Raw samples are asked for only while a run is slow by the rules or younger than
+its own usual, and once a minute for what is usual. It runs in a thread of its own: no scrape and no alert waits for it.
+"""
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..metrics.samples import Sample
+from .explanation import BELOW, NONE, Explanation
+from .exported import INFO, SECONDS, SINCE, UP
+from .judging import seen_run, slow, usual_before, why
+from .prometheus import Prometheus, PrometheusError
+from .questions import Questions
+from .seen import Seen
+from .telling import sentence
+from .waits import Picture
+
+_log = logging.getLogger(__name__)
+
+_NOW = '{__name__=~"run:benchmark_slow:info|run:benchwatch_run_state:begun"}'
+"""The runs that are active, and those of them that are slow by the rules."""
+TIMEOUT = 2.0
+"""Seconds for an answer."""
+_BACK, _KEPT, _ANEW = 130.0, 420.0, 3.0
+"""Seconds: asked for first, kept, and asked for again each second."""
+_YOUNG, _DUE, _OVER = 45.0, 60.0, 8.0
+"""Seconds: for which a run is watched closely; between two usual values; without a slow second before it is over."""
+_SETTLED, _CHANGES = 15.0, 10.0
+"""Seconds of a slow time after which its sentence is written once more, with figures that have settled; up to which
+another layer may be named, unless it is the one below a device, which a CVM shows later.
+"""
+_DEVICES = frozenset({"log_device", "data_device"})
+_FORGOTTEN = 600.0
+_KINDS = 500
+
+
+class Spoken(NamedTuple):
+    """What is exported of a slow run. The text changes seldom: with the layer, and once as its figures have settled."""
+
+    explanation: Explanation
+    text: str
+    settled: bool
+    changed: bool = False
+    """Whether another layer was named before."""
+
+
+@dataclass
+class _Watched:
+    """One run."""
+
+    questions: Questions
+    seen: Seen = field(default_factory=Seen)
+    asked: float = 0.0
+    first: float = 0.0
+    usual_at: float = 0.0
+    slow_at: float = 0.0
+    layer: str = ""
+    """That of the last second."""
+    spoken: Spoken | None = None
+
+
+class Engine:
+    """The engine, and its metrics as a source (see samples.Source)."""
+
+    labels: tuple[tuple[str, str], ...] = ()
+
+    def __init__(self, prometheus: Prometheus, clock: Callable[[], float] = time.time) -> None:
+        self._prometheus = prometheus
+        self._clock = clock
+        self._runs: dict[str, _Watched] = {}
+        self._kinds: dict[object, Picture] = {}
+        self._problem: str | None = None
+        self._exported: tuple[Sample, ...] = (Sample(UP, (), 0),)
+        self._stop = threading.Event()
+
+    @property
+    def version(self) -> tuple[Sample, ...]:
+        """See Source."""
+        return self._exported
+
+    def samples(self) -> Iterator[Sample]:
+        """See Source."""
+        return iter(self._exported)
+
+    def start(self) -> None:
+        """Begin, in a thread."""
+        threading.Thread(target=self._run, name="why", daemon=True).start()
+
+    def stop(self) -> None:
+        """End at the next second."""
+        self._stop.set()
+
+    def _run(self) -> None:
+        while not self._stop.wait(1 - self._clock() % 1):
+            try:
+                self.look()
+            except Exception:
+                _log.exception("why: a second is left out; please report this")
+                self._exported = (Sample(UP, (), 0),)
+
+    def look(self) -> None:
+        """Look once at all runs."""
+        now = self._clock()
+        try:
+            self._ask(now)
+            problem = ""
+        except PrometheusError as error:
+            problem = str(error)
+        if problem != self._problem:
+            self._problem = problem
+            if problem:
+                _log.warning("why runs are slow is not known: %s", problem)
+        self._exported = tuple(self._samples(now))
+
+    def _ask(self, now: float) -> None:
+        found = self._prometheus.at(_NOW, now)
+        slow_runs = {labels["run"] for labels, _ in found if "slow" in labels.get("__name__", "")}
+        active = {labels["run"] for labels, _ in found if labels.get("run")}
+        for run in active - self._runs.keys():
+            self._runs[run] = _Watched(Questions(self._prometheus, run), first=now)
+        for run in self._runs.keys() - active:
+            if now - self._runs[run].first > _FORGOTTEN or self._runs[run].spoken is None:
+                del self._runs[run]
+        for run, watched in self._runs.items():
+            if run in slow_runs:
+                watched.slow_at = now
+            self._look_at(run, watched, now)
+
+    def _look_at(self, run: str, watched: _Watched, now: float) -> None:
+        closely = now - watched.first < _YOUNG
+        if now - watched.slow_at < _OVER or closely:
+            self._explain(run, watched, now)
+            return
+        watched.spoken, watched.seen, watched.asked = None, Seen(), 0.0
+        if now - watched.usual_at >= _DUE:
+            watched.usual_at = now
+            self._refresh(watched, now, _DUE)
+            of = seen_run(watched.seen, run, now - _DUE, now)
+            usual = usual_before(of, now)
+            if usual is not None:
+                while len(self._kinds) >= _KINDS:
+                    del self._kinds[next(iter(self._kinds))]
+                self._kinds[of.facts.kind] = usual
+            watched.seen, watched.asked = Seen(), 0.0
+
+    def _refresh(self, watched: _Watched, now: float, back: float) -> None:
+        """Ask for what is new."""
+        begin = watched.asked - _ANEW if watched.asked else now - back
+        watched.seen.add(watched.questions.samples_of_run(begin, now), _KEPT)
+        watched.seen.add(watched.questions.samples_around(watched.seen, begin, now), _KEPT)
+        watched.asked = now
+
+    def _explain(self, run: str, watched: _Watched, now: float) -> None:
+        self._refresh(watched, now, _BACK)
+        of = seen_run(watched.seen, run, now - _KEPT, now)
+        before = self._kinds.get(of.facts.kind)
+        times = slow(of, before)
+        when = next((one for one in reversed(times) if one.end >= now - _OVER), None)
+        if when is None:
+            watched.spoken = None
+            return
+        watched.slow_at = max(watched.slow_at, when.end)
+        old = watched.spoken if watched.spoken and watched.spoken.explanation.begin >= when.begin - _OVER else None
+        new = why(of, when, now, before, [one for one in times if one.end < when.begin])
+        watched.spoken = self._told(watched, old, new)
+
+    def _told(self, watched: _Watched, old: Spoken | None, new: Explanation | None) -> Spoken | None:
+        """What to export next: a layer that was found twice in a row, and one other layer later."""
+        if new is None:
+            return old
+        age, layer = new.moment - new.begin, new.cause.layer
+        again, watched.layer = watched.layer == layer, layer
+        if layer == NONE and (old or age < _SETTLED):
+            return old
+        if old is None:
+            return Spoken(new, sentence(new), age >= _SETTLED) if again else None
+        known = old.explanation.cause.layer
+        if layer == known:
+            settles = age >= _SETTLED and not old.settled
+            return Spoken(new, sentence(new), True, old.changed) if settles else old._replace(explanation=new)
+        # The one other layer is kept for what a CVM shows below, which is the same for both devices.
+        other_device = {known, layer} <= _DEVICES and new.facts.machine
+        better = known == NONE or (layer in BELOW and known not in BELOW) or (age <= _CHANGES and not other_device)
+        return Spoken(new, sentence(new), age >= _SETTLED, True) if better and again and not old.changed else old
+
+    def _samples(self, now: float) -> Iterator[Sample]:
+        yield Sample(UP, (), int(not self._problem))
+        for run, watched in self._runs.items():
+            if watched.spoken is None:
+                continue
+            of = watched.spoken.explanation
+            yield Sample(INFO, (run, of.facts.server, of.cause.layer, watched.spoken.text), 1)
+            yield Sample(SINCE, (run,), of.begin)
+            for when, picture in (("usual", of.usual), ("now", of.now)):
+                for stage, seconds in picture.stages.items():
+                    yield Sample(SECONDS, (run, stage, when), seconds)

@@ -1,0 +1,140 @@
+"""What a benchmark reported second by second, and when it was slow by its own usual."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .run_facts import RunFacts
+from .seen import Array, Samples, Seen
+
+_KEPT = 5.0
+"""Seconds for which a report counts if no other follows."""
+USUAL = 300.0
+"""Seconds before a moment that say what is usual then."""
+_ARMED, _EVERY, _APART = 30, 15, 5
+"""Seconds: after which a series is its own usual; for which one usual counts; without slow ones, a slow time ends."""
+_FLOOR = 0.00025
+"""Seconds by which a latency must exceed the usual, as for LatencySpike."""
+_ENOUGH, _COUNTED = 50.0, 60
+"""Operations that make a mean; the most seconds that are taken together to have as many."""
+
+
+class Reported(NamedTuple):
+    """One part of a run (a worker; of fio, a job and an operation). A place is a second from `first` on, Unix time."""
+
+    op: str
+    first: int
+    latency: Array
+    """Mean without the wait for a fixed rate, seconds; NaN: none."""
+    rate: Array
+    """Operations a second; NaN: no report."""
+
+    def window(self, begin: float, end: float) -> tuple[float, float]:
+        """Time of all operations within the window, and their number."""
+        chosen = slice(max(0, int(begin) - self.first), max(0, int(np.ceil(end)) - self.first))
+        rate = np.nan_to_num(self.rate[chosen])
+        return float(np.nansum(self.latency[chosen] * rate)), float(rate[~np.isnan(self.latency[chosen])].sum())
+
+
+class SlowTime(NamedTuple):
+    """From when to when a run was slow, Unix seconds. `armed`: whose usual it is compared with."""
+
+    begin: float
+    end: float
+    armed: str = ""
+
+
+def reports_of(seen: Seen, facts: RunFacts, begin: float, end: float) -> Iterator[Reported]:
+    """The parts of a run. Of several exporters that report one, the first counts."""
+    roles, known = facts.roles, set()
+    if not roles:
+        return
+    first, length = int(begin), int(end) - int(begin) + 1
+    for one in seen.of(roles.rate.name, run=facts.name):
+        part = (one.labels.get("worker", ""), *(one.labels.get(label, "") for label in roles.labels))
+        if part in known or one.labels.get(roles.operation, "") in roles.apart:
+            continue
+        known.add(part)
+        labels = {name: one.labels.get(name, "") for name in ("run", "worker", "instance", *roles.labels)}
+        latency = np.full(length, np.nan)
+        for family in filter(None, (roles.latency or roles.window,)):
+            found = [each for each in seen.of(family.name, **labels) if each.labels.get("quantile", "") != "1"]
+            latency = _by_second(found[0], first, length) if found else latency
+        for lag in seen.of(roles.lag.name, **labels) if roles.lag else ():
+            latency = latency - np.nan_to_num(_by_second(lag, first, length))
+        yield Reported(one.labels.get(roles.operation, ""), first, latency, _by_second(one, first, length))
+
+
+def _by_second(one: Samples, first: int, length: int) -> Array:
+    """The last sample up to each second."""
+    moments = first + np.arange(length) + 1.0
+    places = np.searchsorted(one.times, moments, side="right") - 1
+    values = one.values[np.maximum(places, 0)].astype(float)
+    values[(places < 0) | (one.times[np.maximum(places, 0)] < moments - _KEPT)] = np.nan
+    return values
+
+
+def slow_times(parts: Sequence[Reported], before: float | None = None, armed: str = "") -> list[SlowTime]:
+    """When any part was slow, in order. `before`: the latency that is usual until its own is known, seconds; `armed`
+    says where that comes from.
+    """
+    if not parts:
+        return []
+    slow = np.zeros(len(parts[0].rate), dtype=bool)
+    for part in parts:
+        slow |= _slow(part, before)
+    moments = np.flatnonzero(slow)
+    if not len(moments):
+        return []
+    begins = np.flatnonzero(np.concatenate(([True], np.diff(moments) > _APART)))
+    ends = np.append(begins[1:], len(moments)) - 1
+    first = parts[0].first
+    began = min((int(np.argmax(~np.isnan(part.rate))) for part in parts), default=0)
+    return [
+        SlowTime(
+            first + float(moments[begin]),
+            first + float(moments[end]) + 1,
+            armed if moments[begin] - began < _ARMED else "its own last minutes",
+        )
+        for begin, end in zip(begins, ends, strict=True)
+    ]
+
+
+def _slow(part: Reported, before: float | None) -> Array:
+    """Whether each second is slow: above three medians or its noise, or below 30 % of the usual rate for 3 s."""
+    latency, rate = _counted(part), part.rate
+    found = np.zeros(len(rate), dtype=bool)
+    lately = np.convolve(np.nan_to_num(rate), np.ones(3) / 3)[: len(rate)]
+    known = np.flatnonzero(~np.isnan(rate))
+    begin = int(known[0]) if len(known) else len(rate)
+    for now in range(begin, len(rate), _EVERY):
+        end = min(now + _EVERY, len(rate))
+        past = slice(max(begin, now - int(USUAL)), max(begin, now - 1))
+        usual_latency, usual_rate = latency[past], rate[past]
+        usual_latency, usual_rate = usual_latency[~np.isnan(usual_latency)], usual_rate[~np.isnan(usual_rate)]
+        if len(usual_rate) >= _ARMED and len(usual_latency) >= _ARMED / 2:
+            low, median = np.quantile(usual_latency, (0.1, 0.5))
+            limit = max(median * max((median / max(low, 1e-9)) ** 3, 3.0), median + _FLOOR)
+            many = float(np.median(usual_rate))
+            found[now:end] |= (lately[now:end] < 0.3 * many) & ~np.isnan(rate[now:end]) & (many >= 20)
+        elif before is not None:
+            limit = 3 * before
+        else:
+            continue
+        with np.errstate(invalid="ignore"):
+            found[now:end] |= latency[now:end] > limit
+    return found
+
+
+def _counted(part: Reported) -> Array:
+    """Latencies; of few operations a second, means over as many seconds as have enough."""
+    usual = np.nanmedian(part.rate) if (~np.isnan(part.rate)).any() else 0.0
+    if usual >= _ENOUGH or usual <= 0:
+        return part.latency
+    window = np.ones(min(_COUNTED, int(np.ceil(_ENOUGH / usual))))
+    weights = np.where(np.isnan(part.latency), 0.0, np.nan_to_num(part.rate))
+    number = np.convolve(weights, window)[: len(weights)]
+    time = np.convolve(np.nan_to_num(part.latency) * weights, window)[: len(weights)]
+    means: Array = np.divide(time, number, out=np.full(len(weights), np.nan), where=number > 0)
+    return means

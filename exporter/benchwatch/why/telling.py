@@ -1,0 +1,84 @@
+"""The sentence that says why a run is slow, and the waterfall of its operations: the only place of both."""
+
+from collections.abc import Iterator
+
+from ..show.content import Column, Table, TableRow
+from ..values import numbers
+from .causes import time
+from .explanation import NONE, Explanation
+from .waits import STAGES
+
+_SHOWN = 0.005
+"""The part of the longer operation that a stage must have to be shown."""
+NAMES = {
+    "client_cpu": "processors of the client",
+    "server_cpu": "processors of the server",
+    "server": "server",
+    "memory": "memory",
+    "database": "database",
+    "network": "network",
+    "log_device": "log device",
+    "data_device": "data device",
+    "path": "path between guest and storage",
+    "frontend": "vdisk",
+    "oplog": "oplog",
+    "read_source": "read source",
+    "cvm_queue": "CVM queue",
+    "backend": "back end",
+}
+"""Layers for people."""
+
+
+def sentence(of: Explanation) -> str:
+    """Why, such as: pgbench on db1 takes 49 ms a transaction, usually 6.1 ms. Of the 43 ms more, 38 ms are ..."""
+    who = f"{of.facts.tool or 'the benchmark'}{f' on {of.facts.server}' if of.facts.server else ''}"
+    one = (of.facts.roles.operations if of.facts.roles else "operations").removesuffix("s")
+    usual = f"{numbers.rate_in_full(of.usual.rate)} {one}s/s"
+    if of.now.stuck:
+        said = f"{who} completes next to nothing for {numbers.duration(of.moment - of.begin)}, usually {usual}."
+    elif of.slower > 0:
+        article = "an" if one[0] in "aeiouI" else "a"
+        said = f"{who} takes {time(of.now.latency)} {article} {one}, usually {time(of.usual.latency)}."
+    else:
+        said = f"{who} does {numbers.rate_in_full(of.now.rate)} {one}s/s, usually {usual}."
+    return f"{said} {_cause(of)}{_not_seen(of)}"
+
+
+def _cause(of: Explanation) -> str:
+    cause = of.cause
+    if cause.layer == NONE:
+        if of.slower <= 0 or of.now.stuck:
+            return "No layer explains it."
+        stages = sorted(
+            ((seconds, stage) for stage, seconds in of.more().items() if seconds > 0.1 * of.slower), reverse=True
+        )
+        listed = ", ".join(f"{stage} {time(seconds)}" for seconds, stage in stages[:3])
+        return f"No layer explains it. Of the {time(of.slower)} more: {listed}." if listed else "No layer explains it."
+    name = NAMES[cause.layer].capitalize() if cause.layer not in ("cvm_queue",) else NAMES[cause.layer]
+    if cause.seconds is None or of.now.stuck or of.slower <= 0 or cause.seconds <= 0:
+        return f"{name}: {cause.text}."
+    part = min(cause.seconds, of.slower)
+    return f"Of the {time(of.slower)} more, {time(part)} are the {NAMES[cause.layer]}: {cause.text}."
+
+
+def _not_seen(of: Explanation) -> str:
+    return f" Not seen: {', '.join(of.now.unseen)}." if of.now.unseen else ""
+
+
+def waterfall(of: Explanation) -> Table:
+    """The stages of an operation, usually and now; each column adds up to its last row."""
+    columns = [Column("a mean operation waits for", right=False), Column("usually"), Column("now"), Column("more")]
+    return Table(columns, list(_rows(of)))
+
+
+def _rows(of: Explanation) -> Iterator[TableRow]:
+    least = _SHOWN * max(of.now.latency, of.usual.latency)
+    for stage in STAGES:
+        before, now = of.usual.stages.get(stage, 0.0), of.now.stages.get(stage, 0.0)
+        if max(before, now) >= least:
+            yield TableRow([stage, *map(_ms, (before, now, now - before))])
+    yield TableRow(["in all", *map(_ms, (of.usual.latency, of.now.latency, of.slower))])
+
+
+def _ms(seconds: float) -> str:
+    return f"{1000 * seconds:.2f} ms"

@@ -1,0 +1,137 @@
+"""What a person gets: alerts as Prometheus sends them, a real Alertmanager as configured here, a webhook.
+
+Waiting times are a fifth of the configured ones, and so are the times between the alerts.
+"""
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from demo_processes import Processes
+from tests.support.waiting import PATIENCE, eventually
+from tests.support.webhook import Receiver, start_alertmanager
+
+pytestmark = [pytest.mark.system, pytest.mark.slow(25)]
+SPEED = 5
+TEXT = "pgbench on db1 takes 49 ms a transaction, usually 6.1 ms. Of the 43 ms more, 38 ms are the database: a lock."
+
+
+@pytest.fixture
+def receivers() -> Iterator[tuple[Receiver, Receiver]]:
+    made = Receiver(), Receiver()
+    yield made
+    for one in made:
+        one.close()
+
+
+class Sender:
+    """Sends alerts to an Alertmanager as Prometheus does: those that fire, and the end of those that no longer do."""
+
+    def __init__(self, address: str) -> None:
+        self._url = f"http://{address}/api/v2/alerts"
+        self._firing: dict[str, dict[str, Any]] = {}
+
+    def fires(self, *alerts: dict[str, str]) -> None:
+        """From now on these fire and no others."""
+        now = datetime.now(UTC).isoformat()
+        known = {str(sorted(labels.items())): labels for labels in alerts}
+        ended = [one | {"endsAt": now} for key, one in self._firing.items() if key not in known]
+        self._firing = {
+            key: self._firing.get(key)
+            or {
+                "labels": labels,
+                "startsAt": now,
+                "annotations": {
+                    "summary": f"{labels['run']} is slow",
+                    "verdict": TEXT,
+                    "dashboard_url": "http://g/d/x",
+                },
+            }
+            for key, labels in known.items()
+        }
+        with requests.Session() as session:
+            session.trust_env = False
+            answer = session.post(self._url, json=[*self._firing.values(), *ended], timeout=PATIENCE)
+            assert answer.ok, answer.text
+
+    def for_seconds(self, seconds: float, *alerts: dict[str, str]) -> None:
+        """These fire for some seconds of the true configuration."""
+        self.fires(*alerts)
+        time.sleep(seconds / SPEED)
+
+
+def spike(run: str) -> dict[str, str]:
+    labels = {"alertname": "LatencySpike", "severity": "critical", "instance": "b:1", "run": run, "worker": "db1"}
+    return labels | {"tool": "pgbench"}
+
+
+def slow(run: str, layer: str, host: str = "db1") -> dict[str, str]:
+    return {"alertname": "RunSlow", "severity": "warning", "run": run, "host": host, "layer": layer}
+
+
+def explained(run: str) -> dict[str, str]:
+    return {"alertname": "RunExplained", "severity": "info", "run": run}
+
+
+def told(receiver: Receiver) -> list[tuple[str, list[str]]]:
+    """Of each message: whether it fires, and what the alerts in it that fire (or, of an end, have ended) are about."""
+    found = []
+    for _, message in receiver.got:
+        about = [one["labels"] for one in message["alerts"] if one["status"] == message["status"]]
+        found.append((message["status"], sorted(f"{one['run']} {one.get('layer', one['alertname'])}" for one in about)))
+    return found
+
+
+def test_a_verdict_in_time_is_the_message_and_a_changed_layer_one_more(
+    processes: Processes, receivers: tuple[Receiver, Receiver], tmp_path: Path
+) -> None:
+    webhook, slack = receivers
+    sender = Sender(start_alertmanager(processes, tmp_path, webhook.url, SPEED, slack.url))
+    sender.for_seconds(2, spike("tpcb"))
+    sender.for_seconds(12, spike("tpcb"), explained("tpcb"), slow("tpcb", "log_device"))
+    sender.for_seconds(15, spike("tpcb"), explained("tpcb"), slow("tpcb", "oplog"))
+    sender.for_seconds(15, spike("tpcb"), explained("tpcb"))
+    expected = [
+        ("firing", ["tpcb log_device"]),
+        ("firing", ["tpcb oplog"]),
+        ("resolved", ["tpcb oplog"]),
+    ]
+    eventually(lambda: len(webhook.got) >= 3, "two messages and the end", 60)
+    sender.for_seconds(20, explained("tpcb"))
+    assert told(webhook) == expected
+    (first, *_) = (message["attachments"][0] for _, message in slack.got)
+    assert first["title"] == "tpcb is slow"
+    assert TEXT in first["text"] and "http://g/d/x" in first["text"]
+
+
+def test_without_a_verdict_the_spike_is_told_after_5_seconds_and_the_verdict_when_it_appears(
+    processes: Processes, receivers: tuple[Receiver, Receiver], tmp_path: Path
+) -> None:
+    webhook, _ = receivers
+    sender = Sender(start_alertmanager(processes, tmp_path, webhook.url, SPEED))
+    sender.for_seconds(10, spike("tpcb"))
+    sender.for_seconds(20, spike("tpcb"), explained("tpcb"), slow("tpcb", "network"))
+    eventually(lambda: len(webhook.got) >= 2, "both", 60)
+    assert told(webhook) == [("firing", ["tpcb LatencySpike"]), ("firing", ["tpcb network"])]
+
+
+def test_one_cause_on_two_runs_is_one_message_and_a_second_fault_another(
+    processes: Processes, receivers: tuple[Receiver, Receiver], tmp_path: Path
+) -> None:
+    webhook, _ = receivers
+    sender = Sender(start_alertmanager(processes, tmp_path, webhook.url, SPEED))
+    both = [explained("one"), explained("two")]
+    sender.for_seconds(10, slow("one", "data_device"), slow("two", "data_device"), *both)
+    sender.for_seconds(20, *both)
+    sender.for_seconds(15, slow("one", "network"), *both)
+    eventually(lambda: len(webhook.got) >= 3, "three messages", 60)
+    assert told(webhook) == [
+        ("firing", ["one data_device", "two data_device"]),
+        ("resolved", ["one data_device", "two data_device"]),
+        ("firing", ["one network"]),
+    ]

@@ -1,0 +1,165 @@
+"""What is said of each fault of a database benchmark: the layer and the exact sentence, from raw samples."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from benchwatch.why.explanation import NONE, Explanation
+from benchwatch.why.judging import seen_run, slow, why
+from benchwatch.why.seen import Seen
+from benchwatch.why.telling import NAMES, sentence, waterfall
+
+from . import scenes
+from .scenes import FAULT, LENGTH, T0, gauge, seen
+
+SLOWER = "pgbench on db1 takes 49 ms a transaction, usually 6 ms."
+SLOW = {"latency": 0.049, "tps": 160}
+LOCKED = SLOW | {
+    "Lock": 6.5,
+    "CPU": 0.3,
+    "IO": 0.4,
+    "wal": 0.2,
+    "LWLock": 0,
+    "active": 7.2,
+    "locks": 7,
+    "lock_wait": 3.2,
+}
+BLOCKER = gauge(
+    "pg_blocking_processes",
+    0,
+    7,
+    host="db1",
+    relation="pgbench_branches",
+    state="idle in transaction",
+    query="LOCK TABLE pgbench_branches",
+)
+CASES: Mapping[str, tuple[Mapping[str, float], str, str]] = {
+    "lock": (
+        LOCKED,
+        "database",
+        f"{SLOWER} Of the 43 ms more, 40.5 ms are the database: waiting for a "
+        "lock: 7 wait, the longest for 3.2 s; the lock on pgbench_branches is held by "
+        "'LOCK TABLE pgbench_branches' (idle in its transaction).",
+    ),
+    "log device": (
+        SLOW | {"log_await": 0.0747, "log_writes": 90, "IO": 7.4, "wal": 7.3, "CPU": 0.3, "Lock": 0.1, "active": 7.8},
+        "log_device",
+        f"{SLOWER} Of the 43 ms more, 42.2 ms are the log device: writes of sdb "
+        "take 74.7 ms, usually 800 µs (90.0/s, usually 500/s).",
+    ),
+    "data device": (
+        SLOW
+        | {"data_read_await": 0.05, "data_reads": 700, "IO": 7.4, "wal": 0.2, "CPU": 0.3, "Lock": 0.1, "active": 7.8}
+        | {"data_writes": 900},
+        "data_device",
+        f"{SLOWER} Of the 43 ms more, 42.2 ms are the data device: reads of sdc "
+        "take 50 ms, usually 500 µs (700/s, usually 800/s); it serves 700 operations/s more "
+        "while the benchmark does less.",
+    ),
+    "checkpoint": (
+        SLOW
+        | {"checkpoint": 1, "checkpoint_bytes": 9e7, "requested": 0.2, "data_writes": 9000, "data_write_await": 0.04}
+        | {"IO": 7.4, "wal": 3, "CPU": 0.3, "Lock": 0.1, "active": 7.8},
+        "database",
+        f"{SLOWER} Of the 43 ms more, 43 ms are the database: a requested checkpoint writes 90 MB/s.",
+    ),
+    "server hog": (
+        SLOW | {"idle": 0.01, "iowait": 0.01, "pressure": 0.9, "running": 12, "CPU": 7, "active": 7.6, "IO": 0.3},
+        "server_cpu",
+        f"{SLOWER} Of the 43 ms more, 43 ms are the processors of the server: "
+        "the processors of db1 are 98 % busy, usually 25 %, 6.0 processes want each.",
+    ),
+    "steal": (
+        SLOW | {"idle": 0.05, "iowait": 0.01, "steal": 0.6, "CPU": 7, "active": 7.6, "IO": 0.3},
+        "server_cpu",
+        f"{SLOWER} Of the 43 ms more, 43 ms are the processors of the server: "
+        "the processors of db1 are 94 % busy, usually 25 %; the hypervisor takes 60 % (steal).",
+    ),
+    "client hog": (
+        SLOW | {"client_idle": 0.02, "client_pressure": 0.9, "active": 0.8, "CPU": 0.3, "IO": 0.4, "wal": 0.2},
+        "client_cpu",
+        f"{SLOWER} Of the 43 ms more, 43 ms are the processors of the client: "
+        "the processors of client1 are 99 % busy, usually 10 %.",
+    ),
+    "network": (
+        SLOW | {"active": 0.8, "CPU": 0.3, "IO": 0.4, "wal": 0.2},
+        "network",
+        f"{SLOWER} Of the 43 ms more, 43 ms are the network: between the benchmark and the database.",
+    ),
+    "memory": (
+        SLOW | {"memory": 0.5},
+        "memory",
+        f"{SLOWER} Memory: db1 is short of memory.",
+    ),
+    "a frozen server": (
+        {"latency": 0.006, "tps": 0, "up": 0, "pg_up": 0},
+        "server",
+        "pgbench on db1 completes next to nothing for 19 s, usually 1,000 transactions/s. "
+        "Server: db1 does not answer: its node_exporter is silent.",
+    ),
+}
+
+
+def explained(samples: Seen, seconds: int = LENGTH - FAULT - 1) -> Explanation:
+    """The explanation of the only slow time, that many seconds after its begin."""
+    of = seen_run(samples, "tpcb", T0, T0 + LENGTH)
+    (when,) = slow(of)
+    assert FAULT - 2 <= when.begin - T0 <= FAULT + 3
+    found = why(of, when, when.begin + seconds)
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_layer_and_the_sentence_of_each_fault(name: str) -> None:
+    fault, layer, expected = CASES[name]
+    found = explained(seen(fault, more=[BLOCKER] if name == "lock" else []))
+    assert found.cause.layer == layer
+    assert sentence(found) == expected
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_stages_add_up_to_the_latency_before_and_during_the_fault(name: str) -> None:
+    found = explained(seen(CASES[name][0]))
+    for picture in (found.usual, found.now):
+        assert sum(picture.stages.values()) == pytest.approx(picture.latency, rel=1e-6)
+    assert waterfall(found).rows[-1].cells[0] == "in all"
+
+
+def test_a_steady_run_is_never_slow() -> None:
+    of = seen_run(seen({}), "tpcb", T0, T0 + LENGTH)
+    assert slow(of) == []
+
+
+def test_what_no_layer_explains_is_not_guessed_and_says_where_the_time_goes() -> None:
+    found = explained(seen(SLOW | {"active": 7.2, "CPU": 0.5, "IO": 0.5, "wal": 0.2, "LWLock": 6.2}))
+    assert (found.cause.layer, found.cause.text) == ("database", "other waits of the database")
+    alone = explained(seen(SLOW, missing=("pg_",)))
+    assert alone.cause.layer == NONE
+    assert sentence(alone) == (
+        f"{SLOWER} No layer explains it. Of the 43 ms more: unexplained 43 ms. Not seen: no postgres_exporter."
+    )
+
+
+def test_without_node_exporter_it_says_so_and_judges_by_the_rest() -> None:
+    found = explained(seen(LOCKED, missing=("node_", "up"), more=[BLOCKER]))
+    assert found.cause.layer == "database"
+    assert sentence(found).endswith("Not seen: no node_exporter of its server.")
+
+
+def test_holes_in_what_was_scraped_do_not_change_the_layer() -> None:
+    whole = seen(CASES["log device"][0])
+    holed = Seen(one._replace(times=one.times[::3], values=one.values[::3]) for one in whole.all())
+    assert explained(holed).cause.layer == "log_device"
+
+
+def test_a_device_below_a_millisecond_is_seen_if_it_explains_the_change() -> None:
+    quick = {"latency": 0.0004, "tps": 18000, "active": 6, "CPU": 2.7, "IO": 3.2, "wal": 2.9, "log_await": 0.00016}
+    fault = {"latency": 0.0014, "tps": 5200, "log_await": 0.0007, "active": 7, "IO": 6.4, "wal": 6.2, "CPU": 0.4}
+    found = explained(seen(fault, usual=scenes.USUAL | quick))
+    assert found.cause.layer == "log_device"
+    assert "writes of sdb take 700 µs, usually 160 µs" in sentence(found)
+
+
+def test_each_layer_has_a_name() -> None:
+    assert {layer for _, layer, _ in CASES.values()} <= NAMES.keys()
