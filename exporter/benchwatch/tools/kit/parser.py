@@ -6,6 +6,7 @@ from ..api import Begin
 from ..lines import LineParser
 from .patterns import Patterns
 from .records import MOST, Failed, Record, Said, ToolReport, ToolResult
+from .templates import read_first
 from .tool_figures import Key
 
 Hook = Callable[[str], Sequence[Record] | None]
@@ -77,7 +78,7 @@ class KitParser(LineParser):
             return self._banner(banner.groupdict())
         if patterns.last and patterns.last.match(text):
             return self.finish()
-        if line := next((line for one in patterns.summary if (line := one.read(text))), None):
+        if line := read_first(patterns.summary, text):
             if patterns.last is None:
                 return [ToolResult(line.figures, line.time)]
             if len(self.entries) < MOST:
@@ -92,7 +93,7 @@ class KitParser(LineParser):
 
     def _report(self, text: str) -> ToolReport | None:
         """The report in a line; None if it has none."""
-        line = next((line for one in self._patterns.reports if (line := one.read(text))), None)
+        line = read_first(self._patterns.reports, text)
         if line is None:
             return None
         if self._patterns.derive:
