@@ -36,19 +36,29 @@ class _Shape(NamedTuple):
 class _Counter:
     """A figure since the start."""
 
-    __slots__ = ("highest", "shown", "sum")
+    __slots__ = ("highest", "is_settled", "shown", "sum")
 
     def __init__(self) -> None:
         self.sum = 0.0
         self.highest = 0.0
         """The highest rate so far."""
         self.shown: float = 0
+        self.is_settled = False
+        """Whether the final report has said the exact number, whichever stream was read first."""
 
     def add(self, number: float, held_back: float = 0.0) -> None:
         """Count so many, of which some may have been rounded up."""
         self.sum += number
         whole = int(self.sum - held_back)
-        if whole > self.shown:
+        if whole > self.shown and not self.is_settled:
+            self.shown = whole
+
+    def settle(self, number: float, is_exact: bool) -> None:
+        """Note what the final report says."""
+        whole = int(number)
+        if is_exact:
+            self.shown, self.is_settled = whole if whole == number else number, True
+        elif whole > self.shown:
             self.shown = whole
 
 
@@ -169,8 +179,7 @@ class KitState(ElapsedState):
                 if settled := figure.settles or (key[0] if figure.total and not figure.result else ""):
                     counted = self._families.figures[settled]
                     total, is_exact = (settled, *key[1 : 1 + len(counted.labels)]), counted.added
-                    counter = self._counters.setdefault(total, _Counter())
-                    counter.shown = value if is_exact else max(int(value), counter.shown)
+                    self._counters.setdefault(total, _Counter()).settle(value, is_exact)
         self._complete |= record.final
 
     @property
