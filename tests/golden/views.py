@@ -51,7 +51,7 @@ def views(recordings: Sequence[Recording], folder: Path, monkeypatch: pytest.Mon
     metrics = {name: exposition(command("metrics", f"runs/{name}"), name) for name in names}
     found = {
         "metrics": sections(metrics),
-        "live": sections({one.name: live(one, folder / "growing", metrics[one.name]) for one in recordings}),
+        "live": sections({one.name: live(one, Path("growing"), metrics[one.name]) for one in recordings}),
         "show": sections({name: command("show", f"runs/{name}") for name in names}),
         "show-json": sections({name: show_json(name) for name in names}),
         "list": command("list", "runs"),
@@ -59,9 +59,7 @@ def views(recordings: Sequence[Recording], folder: Path, monkeypatch: pytest.Mon
         "report": report(names),
         "page": sections({name: page(folder / "runs", name) for name in names}),
     }
-    # A sentence in a label is cut, and where depends on the length of the folder's name.
-    said = {view: re.sub(r'sentence="[^"]*"', 'sentence="…"', text) for view, text in found.items()}
-    return {view: rounded(text.replace(f"{folder.resolve()}/", "")) for view, text in said.items()}
+    return {view: rounded(text.replace(f"{folder.resolve()}/", "")) for view, text in found.items()}
 
 
 def command(*arguments: str) -> str:

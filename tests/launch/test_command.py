@@ -186,7 +186,11 @@ def test_a_name_whose_log_is_gone_is_taken(place: Launchpad) -> None:
 
 
 def test_what_cannot_be_brought_into_the_run_is_an_error_of_its_own(place: Launchpad) -> None:
-    place.tool("pgbench", "echo '0 1 1000 0 1790000000 1' >mine.$$; mkdir -p runs/a/.pgbench.yaml; echo $$; sleep 1")
+    place.tool(
+        "pgbench",
+        "echo '0 1 1000 0 1790000000 1' >mine.$$; until mkdir runs/a/.pgbench.yaml; do sleep 0.1; done; echo $$;"
+        " sleep 1",
+    )
     done = place.run("--name", "a", "--", "pgbench", "-l", "--log-prefix=mine")
     assert done.returncode == 4
     assert "the end is not recorded in runs/a/pgbench.yaml: Is a directory" in own(done.stderr)

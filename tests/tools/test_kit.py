@@ -161,3 +161,23 @@ def test_the_tool_in_the_documentation_is_complete() -> None:
     assert (state.outcome, state.tool_version, state.start) == ("finished", "1.0", 1790000000)
     assert found["toy_laps_per_second", "left"] == 100 and found["toy_laps_total", "left"] == 1000
     assert found["toy_result_lap_seconds", "left", "0.95"] == 0.0026
+
+
+def test_a_counter_ends_at_the_final_report_whichever_stream_is_read_first() -> None:
+    figures = {
+        "rate": ToolFigure("Rate", "rate", result="rate", rate=True),
+        "done": ToolFigure("Operations", total="operations", added=True),
+        "number": ToolFigure("Operations", result="operations", settles="done"),
+    }
+    families = Families("t", figures)
+    roles = [families.roles(Unit("op/s"), "operations", {"rate": "rate", "result_rate": "rate"})]
+    tool = TextTool(name="t", families=families, roles=roles, banner="t ").tool()
+    reports: list[Record] = [ToolReport(1.0, {("done",): 60.0}), ToolReport(2.0, {("done",): 25.0})]
+    result: Record = ToolResult({("number",): 80.0})
+    found = []
+    for records in ([*reports, result], [result, *reports]):
+        state = tool.state(Buckets())
+        for record in records:
+            state.apply(record, "err" if record in reports else "out", 1000.0)
+        found.append(repr(values(state)["t_operations_total",]))
+    assert found == ["80", "80"]

@@ -122,3 +122,17 @@ def test_missing_flags_follow_the_command(command: str, added: tuple[str, ...], 
     read = YCSB.launcher.read(command.split(), "")
     assert read.prepare(True, None).appended == added
     assert read.length == length
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "2026-99-22 08:11:01:538 1 sec: 300 operations; 5 current ops/sec; [READ: Count=1, Max=1, Min=0, Avg=1]",
+        "2026-11-22 08:11:01:538 1 sec: 300 operations; 5 current ops/sec; [READ: Count=1, Max=1, Min=0, Avg=1.2.3]",
+        "2026-11-22 08:11:01:538 1 sec: 300 operations; 5.6.7 current ops/sec; ",
+    ],
+)
+def test_a_line_with_a_torn_number_is_counted_and_nothing_else(line: str) -> None:
+    state, misread = read(line.encode() + b"\n")
+    assert len(misread) == 1
+    assert state.figures().throughput is None

@@ -49,7 +49,10 @@ class Messages:
         line = LINE.match(text)
         if line is None:
             return None
-        now = datetime.strptime(line[1], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).timestamp() + int(line[2]) / 1e3
+        try:
+            now = datetime.strptime(line[1], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).timestamp() + int(line[2]) / 1e3
+        except ValueError:  # a day that does not exist
+            return None
         if interval := INTERVAL.match(line[3]):
             self._interval = int(interval[1]) / 1e3
         elif "Warmup complete" in line[3]:

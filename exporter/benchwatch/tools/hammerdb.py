@@ -71,8 +71,9 @@ RESULT = re.compile(
 USERS = re.compile(r"(\d{1,9}) Virtual Users Created( with Monitor VU)?")
 PHASE = re.compile(r"Vuser \d+:(Beginning rampup|Rampup complete|Timing test period)")
 PROFILE = re.compile(r">>>>> (?:(SUMMARY)|(VIRTUAL USER)|PROC: (\w{1,60}))")
-TIMES = re.compile(r"CALLS: (\d{1,15})\s+MIN: [\d.]+ms\s+AVG: ([\d.]{1,20})ms\s+MAX: ([\d.]{1,20})ms")
-QUANTILE = re.compile(r"P(\d\d): ([\d.]{1,20})ms")
+TIME = r"(\d{1,12}(?:\.\d{1,9})?)ms"
+TIMES = re.compile(rf"CALLS: (\d{{1,15}})\s+MIN: [\d.]+ms\s+AVG: {TIME}\s+MAX: {TIME}")
+QUANTILE = re.compile(rf"P(\d\d): {TIME}")
 
 
 def _further(finals: Sequence[Numbers], _: Mapping[str, str]) -> Iterator[str]:

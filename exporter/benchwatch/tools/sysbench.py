@@ -259,9 +259,10 @@ def _joined(parts: Sequence[dict[Key, float]]) -> dict[Key, float]:
 def _derive(figures: dict[Key, float]) -> None:
     """Add what follows from the figures of a report."""
     seconds = figures.get(("time",))
-    for counted, rate in (("number", "iops"), ("size", "bandwidth")):
-        for key in [key for key in figures if key[0] == counted and seconds]:
-            figures[rate, *key[1:]] = figures.pop(key) / (seconds or 1.0)
+    if seconds:
+        for counted, rate in (("number", "iops"), ("size", "bandwidth")):
+            for key in [key for key in figures if key[0] == counted]:
+                figures[rate, *key[1:]] = figures.pop(key) / seconds
     if ("bandwidth", "read") in figures:
         both = figures["bandwidth", "read"] + figures.get(("bandwidth", "write"), 0.0)
         figures.setdefault(("bytes",), both)

@@ -175,7 +175,7 @@ class Console:
         figures = dict(self._figures(values))
         if number is None:
             return self._mean(int(last) - int(first) + 1, figures)
-        place = int(number)
+        place = max(1, int(number))
         if flat and (flat != self._rd or place <= self._row):
             self._start(time - place, flat, flat)
         # Intervals begin up to a second after the start, and a row may be written a moment too early.

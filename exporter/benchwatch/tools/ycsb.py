@@ -64,7 +64,8 @@ LINE = re.compile(
     r"(?:(?P<rate>[\d.,]{1,20}|∞) current ops/sec; )?(?:est completion in [\w ]+)?(?P<groups>\[.*\])?\s*$"
 )
 GROUP = re.compile(r"\[([\w-]{1,60}): Count=(\d{1,15}), ([^\]]*)\]")
-RESULT = re.compile(r"\[([\w-]{1,60})\], ([\w()=%-]+), ([\d.]{1,30}(?:E\d{1,2})?)$")
+RESULT = re.compile(r"\[([\w-]{1,60})\], ([\w()=%-]+), (\d{1,15}(?:\.\d{1,30})?(?:E-?\d{1,2})?)$")
+NUMBER = re.compile(r"\d{1,15}(?:[.,]\d{1,15})?")
 FAILED = "-FAILED"
 QUANTILE = re.compile(r"(\d\d(?:\.\d{1,3})?)(?:th)?(?:PercentileLatency\(us\))?$")
 NAMED = {"Avg": "mean", "Max": "max", "AverageLatency(us)": "mean", "MaxLatency(us)": "max"}
@@ -80,11 +81,13 @@ class Lines:
 
     def __call__(self, text: str) -> Sequence[Record] | None:
         """See Hook."""
-        if line := LINE.match(text):
-            return [self._status(line)]
-        if result := RESULT.match(text):
-            return self._result(*result.groups())
-        return None
+        try:
+            if line := LINE.match(text):
+                return [self._status(line)]
+        except ValueError:  # a torn number, or a day that does not exist
+            return None
+        result = RESULT.match(text)
+        return self._result(*result.groups()) if result else None
 
     def _status(self, line: re.Match[str]) -> ToolReport:
         now = datetime.strptime(line["date"], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).timestamp()
@@ -141,6 +144,9 @@ def _group(op: str, count: int, rest: str, length: float) -> dict[Key, float]:
 
 
 def _number(text: str) -> float:
+    """A number of any locale. Raises ValueError if it is none."""
+    if not NUMBER.fullmatch(text):
+        raise ValueError(text)
     return float(text.replace(",", "."))
 
 

@@ -1,16 +1,13 @@
 """Reads a stream of a text tool."""
 
-import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from ..api import Begin
 from ..lines import LineParser
+from .patterns import Patterns
 from .records import MOST, Failed, Record, Said, ToolReport, ToolResult
+from .templates import read_first
 from .tool_figures import Key
-
-if TYPE_CHECKING:
-    from .tool import TextTool
 
 Hook = Callable[[str], Sequence[Record] | None]
 """Reads a line that is no report by the templates; None: the other patterns are to read it."""
@@ -22,7 +19,7 @@ class KitParser(LineParser):
     _DATED = (ToolReport, ToolResult)
     _TORN = (ToolReport, ToolResult, Said)
 
-    def __init__(self, tool: "TextTool") -> None:
+    def __init__(self, patterns: Patterns, hooks: Sequence[Callable[["KitParser"], Hook]]) -> None:
         super().__init__()
         self.entries: dict[Key, float] = {}
         """What the final report has said so far, if its last line is known."""
@@ -32,8 +29,8 @@ class KitParser(LineParser):
         """As the tool prints it."""
         self.continues = False
         """Whether lines of any form continue the message in the last one."""
-        self._tool = tool
-        self._hooks = [make(self) for make in tool.hooks]
+        self._patterns = patterns
+        self._hooks = [make(self) for make in hooks]
         self._begun: float | None = None  # Unix seconds
         self._reported = 0.0  # the time of the last report
         self._undated_reports = 0
@@ -41,13 +38,13 @@ class KitParser(LineParser):
 
     def feed(self, data: bytes) -> list[Record]:
         """See Parser."""
-        return super().feed(data.replace(b"\r", b"\n") if self._tool.carriage_returns else data)
+        return super().feed(data.replace(b"\r", b"\n") if self._patterns.carriage_returns else data)
 
     def _is_whole(self, line: bytes) -> bool:
         text = line.decode("utf-8", "replace")
-        if self._tool.compiled.last and self._tool.compiled.last.match(text):
+        if self._patterns.last and self._patterns.last.match(text):
             return True
-        return any(template.is_whole and template.read(text) for template in self._tool.compiled.reports)
+        return any(template.is_whole and template.read(text) for template in self._patterns.reports)
 
     def close(self) -> list[Record]:
         """See Parser."""
@@ -58,7 +55,7 @@ class KitParser(LineParser):
         return super()._is_dated(record) and record.time is not None  # type: ignore[union-attr]
 
     def _misread(self, reason: str, text: str) -> None:
-        if reason == "other_text" and self._tool.like and re.match(self._tool.like, text):
+        if reason == "other_text" and self._patterns.like and self._patterns.like.match(text):
             reason = "interval_line"
         super()._misread("truncated_line" if self._is_closing else reason, text)
 
@@ -76,18 +73,18 @@ class KitParser(LineParser):
         for hook in self._hooks:
             if (found := hook(text)) is not None:
                 return found
-        patterns = self._tool.compiled
+        patterns = self._patterns
         if banner := patterns.banner.match(text):
             return self._banner(banner.groupdict())
         if patterns.last and patterns.last.match(text):
             return self.finish()
-        if line := next((line for one in patterns.summary if (line := one.read(text))), None):
+        if line := read_first(patterns.summary, text):
             if patterns.last is None:
                 return [ToolResult(line.figures, line.time)]
             if len(self.entries) < MOST:
                 self.entries |= line.figures if line.time is None else {**line.figures, ("time",): line.time}
             return []
-        if self._tool.start and text == self._tool.start:
+        if patterns.start and text == patterns.start:
             return [ToolResult({}, 0.0, final=False)]
         if patterns.fatal and (failed := patterns.fatal.match(text)):
             return [Failed((failed.group(failed.lastindex or 0) or text).strip())]
@@ -96,18 +93,18 @@ class KitParser(LineParser):
 
     def _report(self, text: str) -> ToolReport | None:
         """The report in a line; None if it has none."""
-        line = next((line for one in self._tool.compiled.reports if (line := one.read(text))), None)
+        line = read_first(self._patterns.reports, text)
         if line is None:
             return None
-        if self._tool.derive:
-            self._tool.derive(line.figures)
+        if self._patterns.derive:
+            self._patterns.derive(line.figures)
         if self.next_has_no_rates and line.figures:
             self.next_has_no_rates = False
-            known = self._tool.families.figures
+            known = self._patterns.figures
             line = line._replace(figures={key: n for key, n in line.figures.items() if not known[key[0]].rate})
         if line.time is None and line.unix is None:
             self._undated_reports += 1
-            return ToolReport(self._undated_reports * self._tool.every, line.figures)
+            return ToolReport(self._undated_reports * self._patterns.every, line.figures)
         if line.unix is None:
             return ToolReport(line.time or 0.0, line.figures)
         self._begun = line.unix if self._begun is None else self._begun
@@ -116,8 +113,8 @@ class KitParser(LineParser):
     def finish(self) -> list[Record]:
         """The result, once the last line of the final report was read."""
         figures, self.entries = self.entries, {}
-        if self._tool.derive:
-            self._tool.derive(figures)
+        if self._patterns.derive:
+            self._patterns.derive(figures)
         return [ToolResult(figures, figures.get(("time",)), final=bool(figures))]
 
     def _banner(self, groups: dict[str, str | None]) -> list[Record]:

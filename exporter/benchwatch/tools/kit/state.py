@@ -33,6 +33,35 @@ class _Shape(NamedTuple):
     """With `added`."""
 
 
+class _Counter:
+    """A figure since the start."""
+
+    __slots__ = ("highest", "is_settled", "shown", "sum")
+
+    def __init__(self) -> None:
+        self.sum = 0.0
+        self.highest = 0.0
+        """The highest rate so far."""
+        self.shown: float = 0
+        self.is_settled = False
+        """Whether the final report has said the exact number, whichever stream was read first."""
+
+    def add(self, number: float, held_back: float = 0.0) -> None:
+        """Count so many, of which some may have been rounded up."""
+        self.sum += number
+        whole = int(self.sum - held_back)
+        if whole > self.shown and not self.is_settled:
+            self.shown = whole
+
+    def settle(self, number: float, is_exact: bool) -> None:
+        """Note what the final report says."""
+        whole = int(number)
+        if is_exact:
+            self.shown, self.is_settled = whole if whole == number else number, True
+        elif whole > self.shown:
+            self.shown = whole
+
+
 class KitState(ElapsedState):
     """See tools.State."""
 
@@ -47,9 +76,7 @@ class KitState(ElapsedState):
         self._before = 0.0  # the time of the moment before
         self._idle_before = 0
         self._is_interrupted = False
-        self._sums: dict[Key, float] = defaultdict(float)
-        self._highest: dict[Key, float] = defaultdict(float)
-        self._totals: dict[Key, float] = {}
+        self._counters: dict[Key, _Counter] = {}
         self._settings: dict[Key, float] = {}
         self._results: dict[Key, float] = {}
         self._bins: dict[Key, float] = defaultdict(float)
@@ -60,6 +87,11 @@ class KitState(ElapsedState):
         """See tools.State."""
         super().apply(record, stream, arrived)
         match record:
+            case ToolReport():
+                self._elapsed[stream] = record.time
+                if record.figures:
+                    self.reporting.add(stream)
+                    self._report(record)
             case Said("version", version):
                 self.tool_version = version
             case Said("begun", begun):
@@ -71,11 +103,6 @@ class KitState(ElapsedState):
             case Failed(message, interrupted):
                 self._is_interrupted |= interrupted and not self._failure
                 self._failure = self._failure or message
-            case ToolReport():
-                self._elapsed[stream] = record.time
-                if record.figures:
-                    self.reporting.add(stream)
-                    self._report(record)
             case ToolResult():
                 self._result(record, stream)
 
@@ -95,9 +122,9 @@ class KitState(ElapsedState):
             whole = seconds if record.length is None else round(seconds, 1)
             self._interval = min(whole, self._interval or whole) if record.length is None else self._interval or whole
         self._moment, self._time = moment, record.time
-        if record.counted:
-            self._count(figures, seconds)
         shape = self._shape(tuple(moment))
+        if record.counted:
+            self._count(figures, seconds, shape if len(figures) == len(moment) else self._shape(tuple(figures)))
         if shape.throughput:
             latency = _mean(moment, shape.latency, shape.throughput)
             self._reports.append(Shown(record.time, sum(moment[key] for key in shape.throughput), latency))
@@ -118,17 +145,20 @@ class KitState(ElapsedState):
             )
         return known
 
-    def _count(self, figures: Mapping[Key, float], seconds: float) -> None:
-        for key, is_added in self._shape(tuple(figures)).counted:
-            if key not in self._totals and len(self._totals) >= MOST:
+    def _count(self, figures: Mapping[Key, float], seconds: float, shape: _Shape) -> None:
+        for key, is_added in shape.counted:
+            counter = self._counters.get(key)
+            if counter is None:
+                if len(self._counters) >= MOST:
+                    continue
+                counter = self._counters[key] = _Counter()
+            value = figures[key]
+            if is_added:
+                counter.add(value)
                 continue
-            value, held_back = figures[key], 0.0
-            if not is_added:
-                highest = self._highest[key] = max(value, self._highest[key])
-                held_back = self._slack * highest
-                value *= seconds
-            total = self._sums[key] = self._sums[key] + value
-            self._totals[key] = max(int(total - held_back), self._totals.get(key, 0))
+            if value > counter.highest:
+                counter.highest = value
+            counter.add(value * seconds, self._slack * counter.highest)
 
     def _result(self, record: ToolResult, stream: str) -> None:
         if record.time is not None:
@@ -149,7 +179,7 @@ class KitState(ElapsedState):
                 if settled := figure.settles or (key[0] if figure.total and not figure.result else ""):
                     counted = self._families.figures[settled]
                     total, is_exact = (settled, *key[1 : 1 + len(counted.labels)]), counted.added
-                    self._totals[total] = value if is_exact else max(int(value), self._totals.get(total, 0))
+                    self._counters.setdefault(total, _Counter()).settle(value, is_exact)
         self._complete |= record.final
 
     @property
@@ -187,7 +217,7 @@ class KitState(ElapsedState):
         rates, means, quantiles = (self._playing(role, found, roles) for role in names)
         done = [self._results[key] for key in self._playing("result_operations", self._results, roles)]
         if not done and roles.unit.in_bytes == (roles.operations == "bytes"):  # else the counter has another unit
-            done = [self._totals[key] for key in self._playing("total", self._totals, roles)]
+            done = [self._counters[key].shown for key in self._playing("total", self._counters, roles)]
         return Figures(
             sum(found[key] for key in rates) if rates else None,
             _mean(found, means, rates),
@@ -199,7 +229,7 @@ class KitState(ElapsedState):
         """See tools.State."""
         parts: Sequence[tuple[Slot, Mapping[Key, float]]] = (
             ("live", self._moment if current else {}),
-            ("total", self._totals),
+            ("total", {key: counter.shown for key, counter in self._counters.items()}),
             ("setting", self._settings),
             ("result", self._results),
         )

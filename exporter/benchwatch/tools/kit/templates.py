@@ -42,13 +42,14 @@ class Template:
         """Whether a line of this form is complete without its newline."""
         places = {name: place for place, (name, _) in enumerate(self._fields)}
         self._time, self._unix = places.get("time"), places.get("unix")
-        # Of each figure: its place, its key if that is always the same, the names and values of its labels.
-        self._plan: list[tuple[int, str, ToolFigure, Key | None, tuple[tuple[int | None, str], ...]]] = []
+        self._plan: list[tuple[int, ToolFigure, Key | None, tuple[tuple[int | None, str], ...]]] = []
+        """Of each figure: its place, its key if that is always the same, the places or values of the key's parts."""
         for place, (name, label) in enumerate(self._fields):
             if name in figures and name not in ("time", "unix"):
-                own = tuple((places.get(each), label) for each in figures[name].labels)
-                fixed = None if any(at is not None for at, _ in own) else (name, *(value for _, value in own))
-                self._plan.append((place, name, figures[name], fixed, own))
+                parts = ((None, name), *((places.get(each), label) for each in figures[name].labels))
+                fixed = None if any(at is not None for at, _ in parts) else tuple(value for _, value in parts)
+                if fixed is None or "" not in fixed:
+                    self._plan.append((place, figures[name], fixed, parts))
         self._quantile = places.get("quantile")
 
     def _part(self, field: re.Match[str]) -> str:
@@ -72,15 +73,26 @@ class Template:
             return None
         words = match.groups()
         numbers: dict[Key, float] = {}
-        for place, name, figure, fixed, labels in self._plan:
-            key = fixed or (name, *(label if at is None else self._label(at, words) for at, label in labels))
-            if (number := base(figure, words[place])) is not None and "" not in key:
-                numbers[key] = number
+        for place, figure, fixed, parts in self._plan:
+            value = float(words[place]) if figure.scale == 1.0 else base(figure, words[place])
+            if figure.positive and not value:
+                continue
+            key = fixed or tuple([part if at is None else self._label(at, words) for at, part in parts])
+            if fixed or "" not in key:
+                numbers[key] = value
         time = None if self._time is None else float(words[self._time])
         return ReadFigures(numbers, time, None if self._unix is None else float(words[self._unix]))
 
     def _label(self, place: int, words: Sequence[str]) -> str:
         return quantile(words[place]) if place == self._quantile else words[place]
+
+
+def read_first(templates: Sequence[Template], text: str) -> ReadFigures | None:
+    """What a line says by the first of the templates that has its form; None if none has."""
+    for template in templates:
+        if line := template.read(text):
+            return line
+    return None
 
 
 @lru_cache(maxsize=64)

@@ -4,28 +4,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 from ..api import Kind, Tool
 from ..launcher import Launcher
 from ..lines import recognise_lines
 from ..roles import Roles
 from .parser import Hook, KitParser
+from .patterns import Patterns
 from .state import KitState
 from .templates import Template
 from .tool_figures import Families, Key
-
-
-class Compiled(NamedTuple):
-    """The patterns of a tool."""
-
-    banner: re.Pattern[str]
-    reports: Sequence[Template]
-    summary: Sequence[Template]
-    last: re.Pattern[str] | None
-    fatal: re.Pattern[str] | None
-    known: re.Pattern[str] | None
-    settings: Mapping[str, re.Pattern[str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,21 +62,27 @@ class TextTool:
     time_limit: str = ""
 
     @cached_property
-    def compiled(self) -> Compiled:
+    def compiled(self) -> Patterns:
         """Its patterns."""
 
         def pattern(text: str) -> re.Pattern[str] | None:
             return re.compile(text) if text else None
 
         figures = self.families.figures
-        return Compiled(
-            re.compile(self.banner),
-            [Template(text, figures) for text in self.reports],
-            [Template(text, figures) for text in self.summary],
-            pattern(self.last),
-            pattern(self.fatal),
-            pattern(self.known),
-            {name: re.compile(text) for name, text in self.settings.items()},
+        return Patterns(
+            figures=figures,
+            banner=re.compile(self.banner),
+            reports=[Template(text, figures) for text in self.reports],
+            summary=[Template(text, figures) for text in self.summary],
+            last=pattern(self.last),
+            fatal=pattern(self.fatal),
+            known=pattern(self.known),
+            like=pattern(self.like),
+            settings={name: re.compile(text) for name, text in self.settings.items()},
+            start=self.start,
+            derive=self.derive,
+            every=self.every,
+            carriage_returns=self.carriage_returns,
         )
 
     def _recognised(self, line: str) -> object:
@@ -102,7 +96,7 @@ class TextTool:
             program=self.program,
             families=self.families.all,
             roles=self.roles,
-            kinds={"text": Kind(lambda: KitParser(self))},
+            kinds={"text": Kind(lambda: KitParser(self.compiled, self.hooks))},
             recognise=recognise_lines(self._recognised),
             new_state=lambda *_: KitState(self.families, self.roles, self.rounding),
             time_limit=re.compile(self.time_limit) if self.time_limit else None,

@@ -93,7 +93,6 @@ class Families:
         return Roles(unit=unit, operations=operations, **found, **more)
 
 
-def base(figure: ToolFigure, number: str) -> float | None:
-    """A printed number in base units; None if it means that nothing was measured."""
-    value = float(f"{number}e-3") if figure.scale == 1e-3 else float(number) * figure.scale  # exact in decimals
-    return value if value or not figure.positive else None
+def base(figure: ToolFigure, number: str) -> float:
+    """A printed number in base units."""
+    return float(f"{number}e-3") if figure.scale == 1e-3 else float(number) * figure.scale  # exact in decimals
