@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..history.find import find_runs, one_thing
-from ..history.timeline import Timeline, timelines
+from ..history.replayed_run import timelines
+from ..history.timeline import Timeline
 from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group
 from ..settings.settings import RunsSettings

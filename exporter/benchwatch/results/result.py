@@ -20,7 +20,8 @@ from ..compare.measures import LATENCY_MEAN, LATENCY_P99, THROUGHPUT, Measure, c
 from ..compare.statistics import FEWEST_BATCHES
 from ..compare.steadiness import is_steady, stalled
 from ..history.find import find_runs, find_worker, nothing_recognised, one_thing
-from ..history.timeline import Timeline, timelines
+from ..history.replayed_run import timelines
+from ..history.timeline import Timeline
 from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group
 from ..metrics.samples import Sample
