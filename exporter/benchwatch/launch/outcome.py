@@ -12,8 +12,9 @@ from pathlib import Path
 
 from ..compare.comparison import comparable
 from ..compare.experiment import CannotCompare, Experiment
+from ..compare.measured import Result
 from ..results.requirements import Requirement, answers
-from ..results.result import RunResult, Subject, read_worker
+from ..results.result import Subject, read_worker
 from ..results.result_view import blocks, series
 from ..settings.record import SUFFIX
 from ..settings.settings import RunsSettings
@@ -35,7 +36,7 @@ class Outcomes:
     def __init__(self, terminal: Terminal, requirements: Sequence[Requirement]) -> None:
         self._terminal = terminal
         self._requirements = requirements
-        self._results: list[RunResult] = []
+        self._results: list[Result] = []
         self._records: list[RunRecord] = []
         self._without: list[str] = []  # runs without a result
         self._interrupted = False
@@ -55,7 +56,7 @@ class Outcomes:
         """Show the result of a run that has ended; if not `shown`, it only counts for the series."""
         logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
         self._records.append(record)
-        found: list[RunResult] = []
+        found: list[Result] = []
         try:
             found = read_worker(record.folder, record.worker, RunsSettings())
             if not found:
@@ -129,7 +130,7 @@ class Outcomes:
     def _is_comparable(self, folder: Path, worker: str) -> bool:
         """Whether `benchwatch compare` would take the run in that folder as the base of this one."""
         found = read_worker(folder, worker, RunsSettings(), logs=False)
-        sides = [Experiment(one.run.name, [one.run], ()) for one in (*found, self._results[-1]) if one.measured]
+        sides = [Experiment(one.name, [one], ()) for one in (*found, self._results[-1]) if one.measured]
         try:
             return len(sides) == 2 and bool(comparable(sides))
         except CannotCompare:
