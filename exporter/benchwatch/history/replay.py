@@ -216,6 +216,8 @@ class Replay:
         except Rewritten:  # it was abandoned, then continued
             self.worker = self._new_worker()
             self.worker.output.read(-1, {}, time)
+        while not self.worker.output.caught_up:  # logs are read again for another run of the tool
+            self.worker.output.read(-1, {}, time)
         self.worker.configure(known)
         self._tick(time)
 
