@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.system, pytest.mark.slow(24)]
 
 _NO_ERRORS = "everything was understood"
 _NOT_HERE = {
-    "a direction without a request has no mean time, and the only disk is the log's": ("Disk latency", "Disk bytes"),
+    "a direction without a request has no mean time, and the only disk is the log's": ("Disk latency", "Disk B/s"),
     "there is no database here": ("Waits",),
     "no rules for alerts and usual values are here, and nobody is slow": ("table", "state-timeline", "Rate /s"),
     "benchwatch why says nothing here": ("What an operation waits for, usually and now",),
@@ -44,9 +44,9 @@ MAY_BE_EMPTY: dict[tuple[str, str], str] = {
         ),
         "the CVM has no node_exporter",
     ),
+    **dict.fromkeys((("pgbench", "Lost"), ("fio", "Lost"), ("pgbench", "Behind")), "nothing was lost or late"),
     ("Spike", "What moved most"): "there are no two minutes before the moment",
-    ("Nutanix vdisks", "Log vdisks: read source"): "nobody reads the log",
-    ("Locality", "Reads: local and remote"): "nothing is read from afar",
+    ("Locality", "Reads"): "nothing is read from afar",
     ("Locality", "annotation Moves"): "no vdisk moves",
 }
 """Panels of which a query may give nothing, with the reason."""

@@ -28,11 +28,21 @@ _DASHED = {"custom__lineStyle": {"fill": "dash", "dash": [6, 4]}}
 _NO_ROLE = "Nothing measured in this time range: the job `node` scrapes node_exporter, and run.yaml names the disks"
 
 
-def _lane(series: str, by: str, value: int, first: str = "") -> str:
+_ROLES = [
+    override("byRegexp", f"/^(vdisk )?{name}$/", color={"mode": "fixed", "fixedColor": color})
+    for name, color in (
+        ("log write", PURPLE),
+        ("log read", "#DEB6F2"),
+        ("data write", ORANGE),
+        ("data read", "#5794F2"),
+    )
+]
+"""One colour a role, everywhere."""
+
+
+def _lane(series: str, by: str, value: int) -> str:
     """`value` while there is a series of these labels, else 0: only those that are within the time range."""
     known = f"group by ({by}) (last_over_time({series}[$__range] @ end()))"
-    if first:
-        known = f"group by ({by}) (topk({first}, sum by ({by}) (count_over_time({series}[$__range] @ end()))))"
     return f"{value} * group by ({by}) ({lately(series)}) or on ({by}) 0 * {known}"
 
 
@@ -46,12 +56,14 @@ def events(height: int = 4) -> dashboard.Panel:
     )
     slow, why = 'run:benchmark_slow:info{run=~"$run"}', 'benchwatch_run_why_info{run=~"$run"}'
     checkpoint = f"pg_checkpoint_active{{{HOST}}}"
+    busy = f"max by (host) ({lately(checkpoint)})"
+    known_hosts = f"group by (host) (last_over_time({checkpoint}[$__range] @ end()))"
     return lanes(
         "When the run was slow, what the cause was (benchwatch why), checkpoints of the database, and the eight alerts "
         "that fired for longest, with what each is about. Only what occurred in the time range has a lane.",
         Query(f"{_lane(slow, 'run', 1)} or on () label_replace(vector(0), 'run', '', '', '')", "{{run}} slow"),
         Query(_lane(why, "run, layer", 2), "{{run}} {{layer}}"),
-        Query(f"3 * max by (host) ({lately(checkpoint)})", "{{host}} checkpoint"),
+        Query(f"3 * ({busy}) or on (host) 0 * {known_hosts}", "{{host}} checkpoint"),
         Query(f"({alerts}) and on ({_ALERT}) {known}", "{{alertname}} {{role}} {{job}} {{op}} {{device}}"),
         bad="lanes that begin together: the one with the cause names the layer.",
         none="Nothing recorded in this time range",
@@ -95,6 +107,10 @@ def processors(height: int = 2) -> dashboard.Panel:
         height=height,
         maximum=1.1,
         slow=f"node_memory_Dirty_bytes{{{HOST}}}",
+        overrides=[
+            override("byRegexp", f"/ {name}$/", color={"mode": "fixed", "fixedColor": color})
+            for name, color in (("server", "#DEB6F2"), ("client", "#A58F00"))
+        ],
     )
 
 
@@ -127,7 +143,7 @@ def disk_latency(height: int = 3) -> dashboard.Panel:
         height=height,
         log=True,
         slow=f"node_memory_Dirty_bytes{{{HOST}}}",
-        overrides=[override("byRegexp", "/^vdisk /", **_DASHED)],
+        overrides=[*_ROLES, override("byRegexp", "/^vdisk /", **_DASHED)],
     )
 
 
@@ -143,7 +159,7 @@ def written(height: int = 2) -> dashboard.Panel:
         for op, counter in (("write", "written_bytes_total"), ("read", "read_bytes_total"))
     }
     return strip(
-        "Disk bytes",
+        "Disk B/s",
         "Bytes a second that the disks of each role write and read.",
         Query(one_of("what", bytes_), "{{what}}"),
         unit="Bps",
@@ -151,6 +167,7 @@ def written(height: int = 2) -> dashboard.Panel:
         none=_NO_ROLE,
         height=height,
         slow=f"node_memory_Dirty_bytes{{{HOST}}}",
+        overrides=_ROLES,
     )
 
 

@@ -91,7 +91,7 @@ def _course() -> list[dashboard.Panel]:
                 unit="s",
                 bad="a second band above the main one: some I/Os miss a cache or wait in a queue.",
                 none=f"No distribution of {op}s in this time range: fio --output-format=json+ provides it",
-                size=(12, 7),
+                size=(12, 8),
             )
             for op in ("read", "write")
         ),
@@ -108,8 +108,8 @@ def _results() -> list[dashboard.Panel]:
     return [
         table(
             "Results",
-            "The final documents of a run's finished fios, of the whole run, with the warm-up: rates are summed, the mean "
-            "latency is weighted by I/Os. Percentiles of several workers cannot be combined: the highest is shown.",
+            "The final documents of a run's finished fios, of the whole run, with the warm-up. Rates are summed, "
+            "the mean latency is weighted by I/Os; of the workers' percentiles, the highest is shown.",
             now(f"sum by (run, job, op) ({_worker('iops')})"),
             now(f"sum by (run, job, op) ({_worker('bandwidth_bytes_per_second')})"),
             now(

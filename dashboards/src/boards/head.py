@@ -46,8 +46,8 @@ def verdict(window: str = "") -> str:
     return "\nor on (run) ".join([last, *words])
 
 
-def _percentile(tools: Sequence[Tool]) -> str:
-    windows = dict.fromkeys(roles.window.name for _, roles, _ in benchmark.parts(tools) if roles.window)
+def _percentile() -> str:
+    windows = dict.fromkeys(roles.window.name for _, roles, _ in benchmark.parts(TOOLS) if roles.window)
     return "max by (run) (" + " or ".join(f'{name}{{{RUN},quantile="0.99"}}' for name in windows) + ")"
 
 
@@ -62,7 +62,7 @@ def _rates(tools: Sequence[Tool]) -> str:
 
 def head(height: int = 4, tools: Sequence[Tool] = TOOLS, window: str = "") -> dashboard.Panel:
     """A line a run, the slowest first. `window`: how far back a sentence may be."""
-    p99 = _percentile(tools)
+    p99 = _percentile()
     latency = f'max by (run, worker, job, op) (worker:latency_seconds:mean{{{_RUN},quantile=""}})'
     ranked = " or ".join(
         f'{weight} * max by (run, state) ({_STATE},state=~"{state}"}} == 1)'

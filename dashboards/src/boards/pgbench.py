@@ -128,7 +128,7 @@ BOARD = Board(
                     height=2,
                     clock=True,
                 ),
-                benchmark.distribution((24, 7), _TOOLS),
+                benchmark.distribution((24, 9), _TOOLS),
                 _RESULTS,
                 _STATEMENTS,
             ],

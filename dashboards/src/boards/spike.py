@@ -160,7 +160,7 @@ def _waterfall() -> dashboard.Panel:
 BOARD = Board(
     uid="benchwatch-spike",
     description="The time of one alert: why the run was slow, and everything in the minutes around it.",
-    variables=[*variables.standard(), variables.recorded(), *variables.machine()],
+    variables=[*variables.standard(newest=True, hidden=True), variables.recorded(), *variables.machine()],
     rows=[
         Row(
             "",

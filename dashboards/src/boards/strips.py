@@ -15,8 +15,11 @@ _AXIS, _LEGEND = 150, 330
 _LABEL = 20
 """Pixels of an axis' label, which lanes do not have."""
 _SLOW = "slow"
-SHORT = transformation("renameByRegex", regex="/^${run:text} /", renamePattern="")
-"""Without the name of the run where one is chosen."""
+SHORT = (
+    transformation("renameByRegex", regex="/^${run:text} /", renamePattern=""),
+    transformation("renameByRegex", regex="/-20[0-9]{6}-([0-9]{6})/", renamePattern="-$1"),
+)
+"""Names without the run where one is chosen, otherwise without its date."""
 
 
 def strip(
@@ -74,7 +77,7 @@ def strip(
             *([] if clock else [override("byType", "time", custom__axisPlacement="hidden")]),
             *([_BAND] if slow else []),
         ],
-        transformations=[SHORT],
+        transformations=SHORT,
     )
     made.max_data_points = 300  # an hour every 15 s, a quarter of what a wide screen would ask of Prometheus
     return made
@@ -143,7 +146,7 @@ def lanes(shows: str, *queries: Query, bad: str, none: str, height: int) -> dash
                 }
             )
         ],
-        transformations=[SHORT, transformation("renameByRegex", regex="/ {2,}/g", renamePattern=" ")],
+        transformations=[*SHORT, transformation("renameByRegex", regex="/ {2,}/g", renamePattern=" ")],
     )
     made.max_data_points = 300
     return made

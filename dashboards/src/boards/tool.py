@@ -122,20 +122,22 @@ def _distribution(tool: Tool, roles: Roles) -> dashboard.Panel:
 
 
 def _lost_strip(tool: Tool) -> Iterator[dashboard.Panel]:
-    lost = {word: (roles, one) for roles in tool.roles for word, one in roles.lost.items()}
+    lost = [(word, one) for roles in tool.roles for word, one in roles.lost.items()]
     if not lost:
         return
-    words = " and ".join(lost)
-    shares = "|".join(word for word, (_, one) in lost.items() if one.of)
-    rates = [word for word, (_, one) in lost.items() if not one.of]
+    asked = {
+        _lost(one, _of_side(tool, roles, one)): f"{{{{run}}}} {{{{worker}}}} {word}"
+        for roles in tool.roles
+        for word, one in roles.lost.items()
+    }
+    words = " and ".join(dict.fromkeys(word for word, _ in lost))
+    shares = "|".join(dict.fromkeys(word for word, one in lost if one.of))
+    rates = list(dict.fromkeys(word for word, one in lost if not one.of))
     yield strip(
         "Lost",
         f"Operations that failed or had to be repeated: {', '.join([f'{word} a second' for word in rates])}"
         f"{', ' if rates and shares else ''}{f'{shares} as a part of all' if shares else ''}.",
-        *(
-            Query(_lost(one, _of_side(tool, roles, one)), f"{{{{run}}}} {{{{worker}}}} {word}")
-            for word, (roles, one) in lost.items()
-        ),
+        *(Query(expression, words_) for expression, words_ in asked.items()),
         unit="short" if rates else "percentunit",
         bad="above 0.",
         none=f"No {words} were counted in this time range",
