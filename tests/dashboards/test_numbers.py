@@ -187,7 +187,7 @@ def test_an_oplog_that_takes_nothing_is_0_and_not_left_out(tmp_path: Path) -> No
         for vdisk, name, part in (("v1", "v  log", 1.0), ("v2", "v  data", 0.0))
     }
     shows(tmp_path, expression("nutanix", "table", 2), loads, each)
-    roles = {'{what="log to the oplog"}': 1.0, '{what="data to the oplog"}': 0.0}
+    roles = {'{what="absorbed, log"}': 1.0, '{what="absorbed, data"}': 0.0}
     shows(tmp_path, expression("live", "Vdisks"), loads, roles)
 
 

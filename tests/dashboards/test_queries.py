@@ -29,7 +29,7 @@ _NOT_HERE = {
 MAY_BE_EMPTY: dict[tuple[str, str], str] = {
     **{
         (dashboard, panel): reason
-        for dashboard in ("Live run", "Spike", "Locality", "pgbench")
+        for dashboard in ("Live run", "Spike", "Locality", "pgbench", "fio")
         for reason, titles in _NOT_HERE.items()
         for panel in titles
     },

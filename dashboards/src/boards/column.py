@@ -19,7 +19,7 @@ from .queries import (
     oplog_writes,
     rate,
 )
-from .strips import lanes, strip
+from .strips import SLOW, lanes, strip
 from .variables import VDISK_ROLES
 
 _MOST = 8
@@ -46,6 +46,14 @@ def _lane(series: str, by: str, value: int) -> str:
     return f"{value} * group by ({by}) ({lately(series)}) or on ({by}) 0 * {known}"
 
 
+def _causes() -> str:
+    """What benchwatch why names, in words."""
+    spoken = _lane(SLOW[1], "run, layer", 2)
+    for pattern, words in (("(.+)_(.+)", "$1 $2"), ("none", "unknown")):
+        spoken = f'label_replace({spoken}, "layer", "{words}", "layer", "{pattern}")'
+    return spoken
+
+
 def events(height: int = 4) -> dashboard.Panel:
     """The run's slow times, their causes, checkpoints, and alerts."""
     firing = f'ALERTS{{{CHOSEN},severity!="info"}}'
@@ -54,15 +62,15 @@ def events(height: int = 4) -> dashboard.Panel:
     alerts = (
         f"5 * group by ({_ALERT}) ({lately(critical)}) or 4 * group by ({_ALERT}) ({lately(firing)}) or 0 * {known}"
     )
-    slow, why = 'run:benchmark_slow:info{run=~"$run"}', 'benchwatch_run_why_info{run=~"$run"}'
+    spells = [_lane(one, "run", 1) for one in SLOW]
     checkpoint = f"pg_checkpoint_active{{{HOST}}}"
     busy = f"max by (host) ({lately(checkpoint)})"
     known_hosts = f"group by (host) (last_over_time({checkpoint}[$__range] @ end()))"
     return lanes(
         "When the run was slow, what the cause was (benchwatch why), checkpoints of the database, and the eight alerts "
         "that fired for longest, with what each is about. Only what occurred in the time range has a lane.",
-        Query(f"{_lane(slow, 'run', 1)} or on () label_replace(vector(0), 'run', '', '', '')", "{{run}} slow"),
-        Query(_lane(why, "run, layer", 2), "{{run}} {{layer}}"),
+        Query(f"max by (run) ({spells[0]}) > 0 or on (run) ({spells[1]}) or on (run) ({spells[0]})", "{{run}} slow"),
+        Query(_causes(), "{{run}} cause: {{layer}}"),
         Query(f"3 * ({busy}) or on (host) 0 * {known_hosts}", "{{host}} checkpoint"),
         Query(f"({alerts}) and on ({_ALERT}) {known}", "{{alertname}} {{role}} {{job}} {{op}} {{device}}"),
         bad="lanes that begin together: the one with the cause names the layer.",
@@ -73,7 +81,7 @@ def events(height: int = 4) -> dashboard.Panel:
 
 def sessions(height: int = 2) -> dashboard.Panel:
     """What the database's sessions wait for."""
-    kinds = {"I/O": '="IO"', "locks": '="Lock"', "buffers, WAL": '!~"CPU|Client|Activity|Timeout|IO|Lock"'}
+    kinds = {"I/O": '="IO"', "locks": '="Lock"', "rest (WAL, buffers)": '!~"CPU|Client|Activity|Timeout|IO|Lock"'}
     active = {
         kind: f"sum ({once(f'pg_sessions_active{{{HOST},wait_event_type{which}}}')})" for kind, which in kinds.items()
     }
@@ -89,7 +97,7 @@ def sessions(height: int = 2) -> dashboard.Panel:
         slow=f"pg_up{{{HOST}}}",
         overrides=[
             override("byName", kind, color={"mode": "fixed", "fixedColor": color})
-            for kind, color in (("I/O", "#5794F2"), ("locks", "#FADE2A"), ("buffers, WAL", "#E02F44"))
+            for kind, color in (("I/O", "#5794F2"), ("locks", "#FADE2A"), ("rest (WAL, buffers)", "#E02F44"))
         ],
     )
 
@@ -180,27 +188,27 @@ def vdisks(height: int = 2, *, clock: bool = True) -> dashboard.Panel:
         def of(series: str, how: str, role: str = role, by: str = by) -> str:
             return f"{how} ({named(series, by, VDISK_ROLES[role])})"
 
-        found[f"{role} to the oplog"] = of(oplog_writes(by), "min")
-        found[f"{role} random"] = of(storage.highest("random_ratio", by), "max")
+        found[f"absorbed, {role}"] = of(oplog_writes(by), "min")
+        found[f"random, {role}"] = of(storage.highest("random_ratio", by), "max")
     by = f'{storage.CVM},vdisk=~"$data_vdisk"'
-    found["data from HDD"] = f"max ({named(hdd_reads(by), by, VDISK_ROLES['data'])})"
+    found["from HDD, data"] = f"max ({named(hdd_reads(by), by, VDISK_ROLES['data'])})"
     return strip(
         "Vdisks",
         "Of the vdisks of each role: share of the written data that the oplog absorbed (the lowest), how random the "
         "operations were (dashed), and the share of the reads that came from hard disks (the highest).",
         Query(one_of("what", found), "{{what}}", minimum_step="10s"),
         unit="percentunit",
-        bad="to the oplog falls from 100 %: writes go straight to the extent store and wait for its disks.",
+        bad="absorbed falls from 100 %: writes go straight to the extent store and wait for its disks.",
         none="Vdisks: no Nutanix CVM is watched (nutanix.cvms in benchwatch.yaml)",
         height=height,
         maximum=1.1,
         clock=clock,
         slow=f"nutanix_cvm_up{{{storage.CVM}}}",
         overrides=[
-            override("byRegexp", "/^log /", color={"mode": "fixed", "fixedColor": PURPLE}),
-            override("byRegexp", "/^data /", color={"mode": "fixed", "fixedColor": ORANGE}),
-            override("byRegexp", "/ random$/", **_DASHED),
-            override("byName", "data from HDD", color={"mode": "fixed", "fixedColor": "#5794F2"}),
+            override("byRegexp", "/, log$/", color={"mode": "fixed", "fixedColor": PURPLE}),
+            override("byRegexp", "/, data$/", color={"mode": "fixed", "fixedColor": ORANGE}),
+            override("byRegexp", "/^random/", **_DASHED),
+            override("byName", "from HDD, data", color={"mode": "fixed", "fixedColor": "#5794F2"}),
         ],
     )
 

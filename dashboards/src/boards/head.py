@@ -105,7 +105,7 @@ def head(height: int = 4, tools: Sequence[Tool] = TOOLS, window: str = "") -> da
                 steps=((None, RED), (0.3, ORANGE), (0.7, "text")),
             ),
             Column("Value #E", "Mean latency", "s", width=76),
-            Column("Value #F", "Times usual", "suffix:x", width=66, decimals=1),
+            Column("Value #F", "Times usual", "suffix:x", width=84, decimals=1),
             Column("Value #G", "p99", "s", width=72),
             Column("Value #H", "p99 objective", "s", width=80),
             Column(

@@ -94,7 +94,7 @@ def _may_end(legend: str, name: str) -> bool:
     role, _, word = name.rpartition(" ")
     if word in _MODES:
         return last in ("{{mode}}", "{{what}}")
-    named = last == word or "{{q}}" in legend or (last == "{{op}}" and word in OPERATIONS)
+    named = last == word or last == "{{quantile}}" or (last == "{{op}}" and word in OPERATIONS)
     return named and (not role or before.endswith((f" {role}", "{{which}}")))
 
 

@@ -15,6 +15,8 @@ _AXIS, _LEGEND = 150, 330
 _LABEL = 20
 """Pixels of an axis' label, which lanes do not have."""
 _SLOW = "slow"
+SLOW = ('run:benchmark_slow:info{run=~"$run"}', 'benchwatch_run_why_info{run=~"$run"}')
+"""What says that a run is slow: the rules, and benchwatch why, which also knows that of a young run."""
 SHORT = (
     transformation("renameByRegex", regex="/^${run:text} /", renamePattern=""),
     transformation("renameByRegex", regex="/-20[0-9]{6}-([0-9]{6})/", renamePattern="-$1"),
@@ -85,7 +87,7 @@ def strip(
 
 def _band(where: str) -> str:
     """1 while a chosen run is slow by the rules, where there is something to draw."""
-    slow = 'clamp_max(max(max_over_time(run:benchmark_slow:info{run=~"$run"}[$__interval])), 1)'
+    slow = f"max({' or on (run) '.join(f'max_over_time({one}[$__interval])' for one in SLOW)}) ^ 0"
     return slow if where == "1" else f"{slow} and on () count({where})"
 
 
@@ -106,14 +108,15 @@ _BAND = override(
     max=1,
 )
 LANES = {
-    0: ("not so", "#2c3235"),
+    0: ("as usual, or no such event at this point in time", "#2c3235"),
     1: ("slower than usual", "dark-orange"),
     2: ("the cause, as benchwatch why has it", PURPLE),
     3: ("checkpoint under way", "#2f4f85"),
     4: ("alert: warning", "#F2CC0C"),
     5: ("alert: critical", RED),
 }
-"""What a lane says by its value, and its colour."""
+"""What a lane says by its value, and its colour. The first is as wide as
+the legend of a graph, which lanes cannot set."""
 
 
 def lanes(shows: str, *queries: Query, bad: str, none: str, height: int) -> dashboard.Panel:

@@ -66,12 +66,11 @@ def run(tool: str = ".+", *, many: bool = True, newest: bool = False) -> dashboa
     """Runs of a tool (a regular expression) in the time range, the newest first; with `newest` at first only that."""
     started = "last_over_time(benchwatch_run_start_timestamp_seconds[$__range])"
     known = f'last_over_time(benchwatch_run_info{{tool=~"{tool}"}}[$__range])'
+    begun, active = f"({started} and on (run, worker) {known})", 'benchwatch_run_state{state=~"running|stalled"} == 1'
     return _query(
         "run",
         "Run",
-        f"query_result(sort_desc(max by (run) (1e10 * (max by (run) ({started} and on (run, worker) {known}) "
-        f'and on (run) benchwatch_run_state{{state=~"running|stalled"}} == 1) or {started} and on (run, worker) {known} '
-        f"or {known})))",
+        f"query_result(sort_desc(max by (run) (1e10 * ({begun} and on (run) {active}) or {begun} or {known})))",
         "Runs in the time range, active ones first, then the most recent.",
         many=many,
         every=True,
