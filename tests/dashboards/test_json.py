@@ -437,6 +437,14 @@ def test_plots_have_the_same_margins(path: Path) -> None:
     assert len(margins) <= 1
 
 
+@every_dashboard
+def test_labels_fit_the_height_of_their_panel(path: Path) -> None:
+    letters = {2: 8, 3: 14}
+    for panel in panels(load(path)):
+        if panel["type"] == "timeseries":
+            assert len(called(panel)) <= letters.get(panel["gridPos"]["h"], 20), called(panel)
+
+
 def _provisioned_datasource() -> Json:
     content = yaml.safe_load((DASHBOARDS / "provisioning/datasources/prometheus.yml").read_text())
     (source,) = content["datasources"]

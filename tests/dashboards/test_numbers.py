@@ -192,7 +192,7 @@ def test_an_oplog_that_takes_nothing_is_0_and_not_left_out(tmp_path: Path) -> No
 
 
 def test_reads_from_hard_disks_are_0_only_where_reads_are_known(tmp_path: Path) -> None:
-    query = expression("nutanix", "From HDD")
+    query = expression("nutanix", "HDD")
     known = [series("nutanix_vdisk_info", f"1x{SECONDS}", cvm="c", vdisk="v1")]
     name, shown = "nutanix_vdisk_read_source_ratio", '{cvm="c", vdisk="v1", which="vdisk v1"}'
     sources = {"cache": 0.6, "estore_hdd_local": 0.3, "estore_hdd_remote": 0.1}

@@ -91,6 +91,7 @@ def throughput(height: int = 2, tools: Sequence[Tool] = TOOLS) -> dashboard.Pane
             labels = ", ".join(("run", "worker", *roles.labels))
             wanted = f"max by ({labels}) ({target.name}{{{RUN}}} and on ({labels}) {roles.rate.name})"
             add(targets, _with_operation(roles, in_unit(roles.unit, f"{_by(roles)} ({wanted})")))
+    units = [unit.replace("/", r"\/") for unit in rates]
     usual = f'sum by (run) (max by (run, worker, job, op) (worker:operations:rate_median5m{{{RUN},unit=""}}))'
     return strip(
         "Rate /s",
@@ -98,10 +99,10 @@ def throughput(height: int = 2, tools: Sequence[Tool] = TOOLS) -> dashboard.Pane
         "rate, the median of 5 minutes, and the target.",
         *(
             Query(
-                one_of("unit", {unit: f"({one})" for unit, one in units.items()}), f"{{{{run}}}} {{{{unit}}}} {legend}"
+                one_of("unit", {unit: f"({one})" for unit, one in each.items()}), f"{{{{run}}}} {{{{unit}}}} {legend}"
             )
-            for units, legend in ((rates, "{{op}}"), (targets, "{{op}} target"))
-            if units
+            for each, legend in ((rates, "{{op}}"), (targets, "{{op}} target"))
+            if each
         ),
         Query(usual, "{{run}} usual"),
         unit="short",
@@ -110,8 +111,11 @@ def throughput(height: int = 2, tools: Sequence[Tool] = TOOLS) -> dashboard.Pane
         height=height,
         slow="1",
         overrides=[
-            override("byRegexp", f"/{unit}/", unit=shown, custom__axisPlacement="hidden")
-            for unit, shown in ((r"\bB\/s", "Bps"), (r"\bbit\/s", "bps"))
+            override("byRegexp", f"/(^| )({'|'.join(units)})$/", color={"mode": "shades", "fixedColor": "green"}),
+            *(
+                override("byRegexp", f"/{unit}/", unit=shown, custom__axisPlacement="hidden")
+                for unit, shown in ((r"\bB\/s", "Bps"), (r"\bbit\/s", "bps"))
+            ),
         ],
     )
 

@@ -90,7 +90,7 @@ def head(height: int = 4, tools: Sequence[Tool] = TOOLS, window: str = "") -> da
         "last 5 minutes; the sentence is that of benchwatch why.",
         *(now(f"({query}) and on (run) {_SHOWN}") for query in queries),
         columns=[
-            Column("run", "Run", width=190, link=_LINK),
+            Column("run", "Run", width=205, link=_LINK),
             Column("state", "State", width=72, mappings={"running": GREEN, "stalled|failed": RED, ".*": BLUE}),
             Column("Value #B", "For", "s", width=72, decimals=0),
             Column("what", "Of", width=100),

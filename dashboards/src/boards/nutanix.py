@@ -87,13 +87,13 @@ def _vdisks() -> list[dashboard.Panel]:
             slow=_WHERE,
         ),
         ratio(
-            "To the oplog",
+            "Oplog",
             "Share of the written data that went to the oplog (Write Destination).",
             Query(named(oplog_writes(VDISK), VDISK), _NAME, minimum_step="10s"),
             bad="falls from 100 %: writes go straight to the extent store and wait for its disks.",
         ),
         ratio(
-            "From HDD",
+            "HDD",
             "Share of the data read that came from hard disks (Read Source).",
             Query(named(hdd_reads(VDISK), VDISK), _NAME, minimum_step="10s"),
             bad="above 0 once the data should be on SSD: the working set has left it.",
@@ -124,7 +124,7 @@ def _vdisks() -> list[dashboard.Panel]:
             slow=_WHERE,
         ),
         strip(
-            "Not drained",
+            "In oplog",
             "Data in the oplog that the extent store does not have yet.",
             _vdisk("oplog_bytes", ""),
             unit="bytes",
@@ -177,7 +177,7 @@ name it in `nutanix.vdisks.include` or in `nutanix.mapping`.
 BOARD = Board(
     uid="benchwatch-nutanix",
     description="Nutanix vdisks and their CVM during a benchmark, from the pages on port 2009, read every 10 s.",
-    variables=[*variables.standard(newest=True), variables.cvm(), variables.vdisk()],
+    variables=[*variables.standard(newest=True, hidden=True), variables.cvm(), variables.vdisk()],
     rows=[
         Row("", [_table(), *_vdisks()]),
         Row("", [text("How to add a CVM", _HELP, shows="How to add a CVM and the details of a vdisk.", size=(24, 4))]),

@@ -26,7 +26,7 @@ def controller() -> Sequence[dashboard.Panel]:
     """Queues and oplog of the CVMs."""
     return [
         strip(
-            "CVM queues",
+            "CVM queue",
             "Operations that wait for admission, by queue of the CVM.",
             Query(
                 f'max by (cvm, queue) (nutanix_stargate_queue_operations{{{CVM},state="queued"}})', "{{cvm}} {{queue}}"
@@ -34,17 +34,17 @@ def controller() -> Sequence[dashboard.Panel]:
             unit="short",
             bad="above 0 for longer than a poll: the CVM is saturated.",
             none=NO_CVM,
-            height=2,
+            height=3,
             slow=f"nutanix_cvm_up{{{CVM}}}",
         ),
         strip(
-            "Oplog fill",
+            "CVM oplog",
             "Used part of the CVM's oplog, by store.",
             Query(f"max by (cvm, store) (nutanix_oplog_utilisation_ratio{{{CVM}}})", "{{cvm}} {{store}}"),
             unit="percentunit",
             bad="rises throughout the run: it drains more slowly than it fills; in the end, writes bypass it.",
             none="No page /oplog_flush_stats of a Nutanix CVM was read in this time range",
-            height=2,
+            height=3,
             maximum=1.1,
             clock=True,
             slow=f"nutanix_cvm_up{{{CVM}}}",

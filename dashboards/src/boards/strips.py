@@ -108,7 +108,7 @@ _BAND = override(
     max=1,
 )
 LANES = {
-    0: ("as usual, or no such event at this point in time", "#2c3235"),
+    0: ("as usual, or there is no such event at that moment", "#2c3235"),
     1: ("slower than usual", "dark-orange"),
     2: ("the cause, as benchwatch why has it", PURPLE),
     3: ("checkpoint under way", "#2f4f85"),

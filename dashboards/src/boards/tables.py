@@ -152,7 +152,7 @@ def bars(
             orientation=common.VizOrientation.HORIZONTAL if stacked else common.VizOrientation.VERTICAL,
             stacking=common.StackingMode.NORMAL if stacked else common.StackingMode.NONE,
             x_tick_label_max_length=20,
-            show_value=common.VisibilityMode.AUTO,
+            show_value=common.VisibilityMode.NEVER if stacked else common.VisibilityMode.AUTO,
             text=common.VizTextDisplayOptions(value_size=12),
             legend=legend(beside=stacked),
             tooltip=tooltip(),
