@@ -111,7 +111,7 @@ def throughput(height: int = 2, tools: Sequence[Tool] = TOOLS) -> dashboard.Pane
         height=height,
         slow="1",
         overrides=[
-            override("byRegexp", f"/(^| )({'|'.join(units)})$/", color={"mode": "shades", "fixedColor": "green"}),
+            override("byRegexp", f"/(^| )({'|'.join(units)}) *$/", color={"mode": "shades", "fixedColor": "green"}),
             *(
                 override("byRegexp", f"/{unit}/", unit=shown, custom__axisPlacement="hidden")
                 for unit, shown in ((r"\bB\/s", "Bps"), (r"\bbit\/s", "bps"))

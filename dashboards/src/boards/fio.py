@@ -163,5 +163,5 @@ BOARD = Board(
     uid="benchwatch-fio",
     description="fio by job and direction: rates against their targets, latency and its distribution, results.",
     variables=[*variables.standard("fio", newest=True), variables.job(), variables.host(hidden=True)],
-    rows=[Row("", [head(3, _TOOLS), column.events(3), *_course(), *_results()])],
+    rows=[Row("", [head(4, _TOOLS), column.events(3), *_course(), *_results()])],
 )

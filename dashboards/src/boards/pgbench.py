@@ -74,7 +74,7 @@ BOARD = Board(
         Row(
             "",
             [
-                head(3, _TOOLS),
+                head(4, _TOOLS),
                 column.events(3),
                 benchmark.throughput(3, _TOOLS),
                 benchmark.latency(3, _TOOLS),

@@ -30,7 +30,7 @@ def board(tool: Tool) -> Board:
             Row(
                 "",
                 [
-                    head(3, [tool]),
+                    head(4, [tool]),
                     column.events(3),
                     *(_rates(tool, roles) for roles in tool.roles),
                     *_latency(tool),
