@@ -30,8 +30,9 @@ DRAW = (Path(__file__).parent / "plots.js").read_text()
 """The script that draws the figures of a page."""
 _HEIGHT = 270
 """Of a plot, pixels."""
-_ROW = 34
+_ROW = 30
 """Pixels of each row of bars."""
+_LONGEST_NAME = 32
 _NARROWEST_STALL = 1 / 700
 """Minimum width of a marked stall, as a fraction of the plot: a narrower one would be invisible."""
 _MOST_STALLS = 300
@@ -75,11 +76,10 @@ def figure(plot: Plot) -> Figure:
     if plot.heat is not None:
         data.append(_heat(plot.heat, x_factor))
     if any(one.look == "bars" for one in plot.drawings):
-        rows = len({float(place) for one in plot.drawings for place in one.y})
-        layout |= {"height": 70 + _ROW * rows, "barmode": "group", "bargap": 0.35, "hovermode": "closest"}
+        rows, longest = len(plot.y.ticks), max(len(name) for _, name in plot.y.ticks)
+        layout |= {"height": 70 + _ROW * rows, "bargap": 0.35, "hovermode": "closest"}
         layout["yaxis"] |= {"range": [rows - 0.5, -0.5], "showgrid": False}
-        layout["margin"]["l"] = 150
-        layout["showlegend"] = False
+        layout["margin"]["l"] = 14 + 6.2 * min(longest, _LONGEST_NAME)
     else:
         low, high = limits(plot)
         layout["yaxis"] |= _between(low / y_factor, high / y_factor, plot.y)
@@ -178,10 +178,9 @@ def _band(one: Drawing, x: Array, low: Array, high: Array) -> Figure:
 
 
 def _bars(one: Drawing) -> Figure:
-    found: Figure = {"type": "bar", "orientation": "h", "name": _text(one.name), "y": one.y.tolist()}
-    colours = [_colour(colour) for colour in one.colours] or _colour(one.colour)
-    found |= {"x": _numbers(one.x), "marker": {"color": colours}, "text": list(one.words), "textposition": "auto"}
-    found |= {"hovertemplate": "%{y}: %{text}", "insidetextanchor": "start", "constraintext": "none"}
+    found: Figure = {"type": "bar", "orientation": "h", "y": one.y.tolist(), "x": _numbers(one.x)}
+    found |= {"marker": {"color": list(map(_colour, one.colours))}, "customdata": list(one.words)}
+    found["hovertemplate"] = "%{y}: %{customdata}<extra></extra>"
     if one.low is not None and one.high is not None:
         found["error_x"] = _ends(one.x, one.low, one.high, theme.INK)
     return found
@@ -256,6 +255,7 @@ def _layout(plot: Plot, across: Axis, x_unit: str, y_unit: str) -> Figure:
         "hovermode": "closest" if plot.heat is not None else "x unified",
         "hoverlabel": {"bgcolor": _colour(theme.CARD), "bordercolor": _colour(theme.LINE), "namelength": -1},
         "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"color": soft}},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": soft, "activecolor": _colour(theme.INK)},
         "showlegend": len(plot.drawings) > 1,
         "uirevision": "kept",
         "xaxis": x,

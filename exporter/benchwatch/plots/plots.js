@@ -7,7 +7,9 @@ window.plots = (() => {
     displaylogo: false, responsive: true, doubleClick: false,
     modeBarButtons: [["toImage"]], displayModeBar: touch ? false : "hover",
   };
-  let moment = null, zoom = null, busy = false;
+  const link = location.hash.match(/^#zoom=([\d.]+),([\d.]+)$/);
+  const start = Date.UTC(2000);
+  let moment = null, zoom = link && [start + 1000 * link[1], start + 1000 * link[2]], busy = false;
 
   const themed = value => {
     if (typeof value === "string" && value.startsWith("--")) {
@@ -27,7 +29,7 @@ window.plots = (() => {
   // Milliseconds as a date: plotly takes numbers of four digits for years.
   const dated = ({data, layout}) => {
     if (layout.xaxis.type !== "date") return;
-    const date = value => value === null ? null : value + Date.UTC(2000);
+    const date = value => value === null ? null : value + start;
     for (const trace of data) trace.x = trace.x.map(date);
     for (const shape of layout.shapes) Object.assign(shape, {x0: date(shape.x0), x1: date(shape.x1)});
     layout.xaxis.range = layout.xaxis.range.map(date);
@@ -42,10 +44,16 @@ window.plots = (() => {
     try { await work(); } finally { busy = false; }
   };
 
+  // The address of the page leads others to what is seen.
+  const address = canvas => {
+    const seconds = zoom?.map(end => ((canvas._fullLayout.xaxis.d2c(end) - start) / 1000).toFixed(1));
+    history.replaceState(null, "", seconds ? `#zoom=${seconds}` : location.pathname + location.search);
+  };
+
   const show = (canvas, range) => Plotly.relayout(canvas, {"xaxis.range": [...(range ?? canvas.whole)]});
 
-  const point = (canvas, at) => {
-    const axis = canvas._fullLayout.xaxis;
+  const point = (canvas, moment) => {
+    const axis = canvas._fullLayout.xaxis, at = axis.d2c(moment);
     if (at < axis.r2c(axis.range[0]) || at > axis.r2c(axis.range[1])) Plotly.Fx.unhover(canvas);
     else Plotly.Fx.hover(canvas, {xval: at}, ["xy"]);
   };
@@ -63,10 +71,12 @@ window.plots = (() => {
       const range = event["xaxis.range"] ?? [event["xaxis.range[0]"], event["xaxis.range[1]"]];
       if (range[0] === undefined) return null;
       zoom = range;
+      address(canvas);
       return Promise.all(linked(canvas).map(one => show(one, zoom)));
     }));
     canvas.on("plotly_doubleclick", () => together(() => {
       zoom = null;
+      address(canvas);
       return Promise.all([canvas, ...linked(canvas)].map(one => show(one, null)));
     }));
   };
@@ -109,8 +119,11 @@ window.plots = (() => {
     if (moment !== null) together(() => linked(null).forEach(one => point(one, moment)));
   };
 
-  // The drawings of `shown` go over to `part`, which replaces it, so that zoom and switched-off lines stay.
+  // The drawings of `shown` go over to `part`, which replaces it, so that zoom, switched-off lines and open
+  // folds stay.
   const adopt = (shown, part) => {
+    const folds = [...shown.querySelectorAll("details")];
+    part.querySelectorAll("details").forEach((one, number) => { one.open = Boolean(folds[number]?.open); });
     for (const chart of part.querySelectorAll(".chart")) {
       const old = [...shown.querySelectorAll(".chart")].find(one => one.dataset.plot === chart.dataset.plot);
       const canvas = old?.querySelector(".canvas");

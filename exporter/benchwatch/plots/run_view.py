@@ -217,13 +217,17 @@ def stalled(run: View, roles: Roles) -> list[Span]:
 
 
 def parameters(run: View) -> Mapping[str, str]:
-    """The parameters of a run; if workers differ in one, it appears once for each, with the worker's name."""
-    found: dict[str, dict[str, str]] = {}
+    """The parameters of a run; if workers differ in one, it appears once for each, with the worker's name.
+
+    If the repeats of an experiment differ in one, it has all their values.
+    """
+    found: dict[str, dict[str, dict[str, None]]] = {}
     for timeline in run.timelines:
         for name, value in timeline.parameters.items():
-            found.setdefault(name, {})[timeline.worker] = value
+            found.setdefault(name, {}).setdefault(timeline.worker, {})[value] = None
     flat = {}
-    for name, values in found.items():
+    for name, of_workers in found.items():
+        values = {worker: "; ".join(each) for worker, each in of_workers.items()}
         if len(set(values.values())) == 1:
             flat[name] = next(iter(values.values()))
         else:

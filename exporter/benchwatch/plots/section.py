@@ -50,7 +50,12 @@ tbody td{min-width:8em;max-width:62ch}
 .note{border-left:3px solid var(--s1);background:var(--card);border-radius:0 8px 8px 0;padding:10px 16px;margin:14px 0}
 details{margin:14px 0} summary{cursor:pointer;color:var(--soft)}
 footer{padding-top:28px;padding-bottom:48px;font-size:13.5px}
-@media(max-width:640px){body>*{padding:0 14px}h1{font-size:24px}figure{padding:12px 10px}.tiles dd{font-size:19px}}
+@media(max-width:640px){body>*{padding:0 14px}h1{font-size:24px}
+figure{padding:12px 4px}figure h3,figcaption{padding:0 8px}.tiles dd{font-size:19px}
+.numbers thead{display:none}.numbers tr{display:grid;grid-template-columns:repeat(3,1fr);padding:8px 0;gap:0 10px}
+.numbers,.numbers tbody{display:block}.numbers tbody th{grid-column:1/-1;padding:0;color:var(--ink);font-weight:600}
+.numbers td{text-align:left;padding:2px 0;white-space:normal}
+.numbers td[data-label]::before{content:attr(data-label);display:block;font-size:12px;color:var(--soft)}}
 @media print{@page{margin:14mm 12mm}body{background:none;font-size:12px;print-color-adjust:exact}
 body>*{max-width:none;padding:0}header{padding:0}.scroll{overflow:visible}
 figure,.tiles,tr{break-inside:avoid}h2,h3{break-after:avoid}table{font-size:11px}

@@ -36,9 +36,10 @@ NAMES = {light: name for name, (light, _) in _THEME.items()}
 """The CSS variable of each colour above, without its dashes."""
 
 _CHART = """
-.chart{min-height:270px;position:relative}.chart>p{margin:0;color:var(--soft);font-size:13.5px}
+.chart:not([data-drawn]){min-height:270px}.chart>p{margin:0;color:var(--soft);font-size:13.5px}
 .chart>.note{color:inherit}.canvas{width:100%}
-.js-plotly-plot .plotly .modebar-btn svg{height:1em;width:1em;display:inline;min-width:0;flex:none}
+.canvas .modebar{opacity:0}.canvas:hover .modebar{opacity:1}.canvas .modebar-group{background:none!important}
+.canvas .modebar-btn{border:0;background:none;padding:0}.canvas .modebar-btn svg{height:1em;width:1em;min-width:0}
 @media print{.chart{min-height:0}}
 """
 

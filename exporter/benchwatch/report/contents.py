@@ -212,27 +212,34 @@ def _tables(runs: Sequence[View]) -> Iterator[Section]:
 def _results(runs: Sequence[View]) -> Iterator[Section]:
     results = run_tables.results(runs)
     if results:
-        yield Section("Results of the whole run", html=results)
+        yield Section("Results of the whole run", html=_folded(results, runs))
+
+
+def _folded(html: str, runs: Sequence[View]) -> str:
+    """A table with a column for each run, closed if these repeat experiments."""
+    if len({run.side for run in runs}) == len(runs):
+        return html
+    return f"<details><summary>Each of the {len(runs)} runs</summary>{html}</details>"
 
 
 def _parameters(runs: Sequence[View]) -> Iterator[Section]:
-    heads = run_tables.heads(runs)
-    differing, shared, _ = run_tables.settings(runs)
+    sides = run_tables.by_side(runs)
+    differing, shared, _ = run_tables.settings(sides)
     html = ""
     if differing:
-        html += f"<h3>Different</h3>{run_tables.table(heads, differing)}"
-    if shared and len(runs) > 1:
+        html += f"<h3>Different</h3>{run_tables.table(run_tables.heads(sides), differing)}"
+    if shared and len(sides) > 1:
         one = [row._replace(cells=row.cells[:2]) for row in shared]
         html += f"<h3>The same in all runs</h3>{run_tables.table((), one)}"
     elif shared:
-        html += run_tables.table(heads, shared)
+        html += run_tables.table((), shared)
     if html:
         yield Section("Parameters", html=html)
 
 
 def _environment(runs: Sequence[View]) -> Iterator[Section]:
-    heads = run_tables.heads(runs)
     _, _, machine = run_tables.settings(runs)
     kept = [objectives(run.timelines, run.warmup) for run in runs]
     rows = [TableRow(["Objective", *kept])] if any(kept) else []
-    yield Section("Environment", html=run_tables.table(heads, [*run_tables.environment(runs), *rows, *machine]))
+    html = run_tables.table(run_tables.heads(runs), [*run_tables.environment(runs), *rows, *machine])
+    yield Section("Environment", html=_folded(html, runs))

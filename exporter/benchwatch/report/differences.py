@@ -27,7 +27,7 @@ _CONFIDENCE = 0.95
 _ALLOWANCE = 0.05
 """The defaults of `benchwatch compare`."""
 _DRAWN = frozenset({"throughput", "latency_mean", "latency_p50", "latency_p99", "latency_p99_9"})
-_MOST_BARS = 16
+_MOST_BARS = 24
 _BASE = 4
 """The column of the base, beside the first of the others: on a phone, the change comes first."""
 _LONGEST_INTERVAL = 4.0
@@ -81,9 +81,10 @@ def changes(views: Sequence[View], measured: Sequence[MeasuredRun]) -> Section:
 
 
 def main_changes(found: Comparisons) -> list[tuple[str, str, str]]:
-    """Of two sides, for each measure that bars show: its name, both figures, and the change in words."""
+    """Of two sides, the main measures, tails first: name, both figures, and the change in words."""
     texts = []
-    for key in _keys(found):
+    tails = {"throughput": 0, "latency_p99": 1, "latency_mean": 2}
+    for key in sorted(_keys(found), key=lambda key: tails.get(key[1].name, len(tails))):
         (row,) = _rows(found, key)
         if row is not None and row.ratio is not None and key[1].name in _DRAWN and not is_sum(key[0]):
             both = " → ".join(figure(value, row.measure, found.roles) for value in (row.base, row.other))
@@ -114,41 +115,43 @@ def _name(row: Row, found: Comparisons) -> str:
 
 
 def _bars(runs: Sequence[View], found: Comparisons) -> Iterator[Plot]:
-    names: list[str] = []
-    bars: list[tuple[int, Row, str]] = []  # the row's place, and the name of the side
+    bars: list[tuple[str, Row]] = []
     for key in _keys(found):
-        rows = _rows(found, key)
-        known = [row for row in rows if row is not None and row.ratio is not None]
-        if (key[1].name in _DRAWN or (key[1] not in MEASURES and not key[1].of_all)) and known and not is_sum(key[0]):
-            bars += [(len(names), row, one.name) for row, one in zip(rows, runs[1:], strict=True) if row in known]
-            names.append(_name(known[0], found))
-    names = names[:_MOST_BARS]
-    bars = [bar for bar in bars if bar[0] < len(names)]
+        if is_sum(key[0]) or not (key[1].name in _DRAWN or (key[1] not in MEASURES and not key[1].of_all)):
+            continue
+        for run, row in zip(runs[1:], _rows(found, key), strict=True):
+            if row is not None and row.ratio is not None:
+                side = f", {run.name}" if len(runs) > 2 else ""
+                bars.append((f"{_name(row, found)}{side} {percent(row.ratio)}", row))
+    bars = bars[:_MOST_BARS]
     if not bars:
         return
-    changes = [(row.ratio or 0.0, row.interval) for _, row, _ in bars]
+    changes = [(row.ratio or 0.0, row.interval) for _, row in bars]
     least, most = bar_limits(changes)
     beyond = any(interval and (interval[0] < least or interval[1] > most) for _, interval in changes)
-    drawings = []
-    for name in dict.fromkeys(name for *_, name in bars):
-        own = [(place, row) for place, row, of in bars if of == name]
-        ratios = np.array([row.ratio for _, row in own], float)
-        ends = np.array([row.interval or (row.ratio, row.ratio) for _, row in own], float)
-        words = [f"{percent(row.ratio or 0.0)}{f' {name}' if len(runs) > 2 else ''}" for _, row in own]
-        colours = [_COLOURS[found.word(row)] for _, row in own]
-        places = np.array([place for place, _ in own], float)
-        low, high = np.maximum(ends[:, 0], least), np.minimum(ends[:, 1], most)
-        drawings.append(Drawing(name, colours[0], ratios, places, low, high, "bars", words=words, colours=colours))
-    each = ((names[place], row) for place, row, _ in bars)
-    room = 0.15 * max(most - least, 0.01)
+    ratios = np.array([ratio for ratio, _ in changes])
+    ends = np.array([interval or (ratio, ratio) for ratio, interval in changes])
+    words = [found.word(row) for _, row in bars]
+    drawing = Drawing(
+        "change",
+        theme.WARMUP,
+        ratios,
+        np.arange(len(bars), dtype=float),
+        np.maximum(ends[:, 0], least),
+        np.minimum(ends[:, 1], most),
+        "bars",
+        words=[f"{interval(row.interval)} {word}".strip() for (_, row), word in zip(bars, words, strict=True)],
+        colours=[_COLOURS[word] for word in words],
+    )
+    room = 0.08 * max(most - least, 0.01)
     yield Plot(
         f"Change against {runs[0].name}",
         f"Green: better, red: worse, grey: unclear. Thin lines: {level(found.each)} intervals, if the runs have enough "
         f"reports{', cut off at the ends of the plot' if beyond else ''}.",
         CHANGE,
-        Axis("", str, ticks=list(enumerate(names))),
-        drawings,
-        f"Changes: {'; '.join(f'{name} {percent(row.ratio or 0.0)}, {found.word(row)}' for name, row in each)}",
+        Axis("", str, ticks=[(place, name) for place, (name, _) in enumerate(bars)]),
+        [drawing],
+        f"Changes: {'; '.join(f'{name}, {word}' for (name, _), word in zip(bars, words, strict=True))}",
         limits=(least - room, most + room),
     )
 

@@ -41,9 +41,7 @@ def drawn(timelines: Sequence[Timeline], vdisks: VdiskHistory) -> str:
         ("Result", partial(_results, timelines)),
         ("Over time", partial(_plots, run)),
         ("Nutanix vdisks", partial(_vdisks, run, vdisks)),
-        ("Results of the whole run", partial(_whole, run)),
-        ("Parameters", partial(_parameters, run)),
-        ("Environment", partial(_environment, run)),
+        ("Details", partial(_details, run)),
     )
     return "".join(rendered(section) for title, make in parts for section in attempted_section(title, make))
 
@@ -76,27 +74,23 @@ def _vdisks(run: View, vdisks: VdiskHistory) -> Iterator[Section]:
         yield Section("Nutanix vdisks", plots)
 
 
-def _whole(run: View) -> Iterator[Section]:
-    results = run_tables.results([run])
-    if results and all(worker.end is not None for worker in run.timelines):
-        yield Section("Results of the whole run", html=results)
-
-
-def _parameters(run: View) -> Iterator[Section]:
-    _, shared, _ = run_tables.settings([run])
-    if shared:
-        yield Section("Parameters", html=run_tables.table((), shared))
-
-
-def _environment(run: View) -> Iterator[Section]:
-    _, _, machine = run_tables.settings([run])
+def _details(run: View) -> Iterator[Section]:
+    """What the tool reported, parameters and environment, folded: the result and the plots come first."""
+    results = run_tables.results([run]) if all(worker.end is not None for worker in run.timelines) else ""
+    _, shared, machine = run_tables.settings([run])
     disks = {
         f"{worker.runfile.server} {disk}".strip(): role
         for worker in run.timelines
         for disk, role in worker.runfile.roles.items()
     }
     rows = [TableRow([f"Disk {disk}", role]) for disk, role in disks.items()]
-    yield Section("Environment", html=run_tables.table((), [*run_tables.environment([run]), *rows, *machine]))
+    tables = {
+        "Results of the whole run": results,
+        "Parameters": run_tables.table((), shared) if shared else "",
+        "Environment": run_tables.table((), [*run_tables.environment([run]), *rows, *machine]),
+    }
+    folds = (f"<details><summary>{title}</summary>{html}</details>" for title, html in tables.items() if html)
+    yield Section("Details", html="".join(folds))
 
 
 def machine(url: str, timelines: Sequence[Timeline]) -> str:
