@@ -120,7 +120,13 @@ def _traces(one: Drawing, plot: Plot, x_factor: float, y_factor: float, least: f
         yield _band(one, x, low, high)
     dashes = {"dashed": "dash", "dotted": "dot"}.get(one.look, "solid")
     line: Figure = {"color": _colour(one.colour), "width": 1.6, "dash": dashes}
-    found: Figure = {"type": "scatter", "name": _text(one.name), "mode": "lines", "line": line, "legendgroup": one.name}
+    found: Figure = {
+        "type": "scatter",
+        "name": _text(one.name),
+        "mode": "lines",
+        "line": line,
+        "legendgroup": _text(one.name),
+    }
     found |= {"x": _numbers(x, whole=plot.length > 0 and x_factor < 1), "y": _numbers(y)}
     if one.look == "steps":
         line["shape"] = "vh"
@@ -173,7 +179,7 @@ def _band(one: Drawing, x: Array, low: Array, high: Array) -> Figure:
         "line": {"width": 0},
         "hoverinfo": "skip",
         "showlegend": False,
-        "legendgroup": one.name,
+        "legendgroup": _text(one.name),
     }
 
 

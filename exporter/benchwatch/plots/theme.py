@@ -40,7 +40,6 @@ _CHART = """
 .chart>.note{color:inherit}.canvas{width:100%}
 .canvas .modebar{opacity:0}.canvas:hover .modebar{opacity:1}.canvas .modebar-group{background:none!important}
 .canvas .modebar-btn{border:0;background:none;padding:0}.canvas .modebar-btn svg{height:1em;width:1em;min-width:0}
-@media print{.chart{min-height:0}}
 """
 
 

@@ -76,21 +76,39 @@ def _vdisks(run: View, vdisks: VdiskHistory) -> Iterator[Section]:
 
 def _details(run: View) -> Iterator[Section]:
     """What the tool reported, parameters and environment, folded: the result and the plots come first."""
-    results = run_tables.results([run]) if all(worker.end is not None for worker in run.timelines) else ""
-    _, shared, machine = run_tables.settings([run])
+    html = ""
+    for title, make in (
+        ("Results of the whole run", _whole),
+        ("Parameters", _parameters),
+        ("Environment", _environment),
+    ):
+        for section in attempted_section(title, partial(make, run)):
+            if section.html:
+                html += f"<details><summary>{title}</summary>{section.html}</details>"
+            html += "".join(map(note, section.notes))
+    yield Section("Details", html=html)
+
+
+def _whole(run: View) -> Iterator[Section]:
+    if all(worker.end is not None for worker in run.timelines):
+        yield Section("", html=run_tables.results([run]))
+
+
+def _parameters(run: View) -> Iterator[Section]:
+    _, shared, _ = run_tables.settings([run])
+    if shared:
+        yield Section("", html=run_tables.table((), shared))
+
+
+def _environment(run: View) -> Iterator[Section]:
+    _, _, machine = run_tables.settings([run])
     disks = {
         f"{worker.runfile.server} {disk}".strip(): role
         for worker in run.timelines
         for disk, role in worker.runfile.roles.items()
     }
     rows = [TableRow([f"Disk {disk}", role]) for disk, role in disks.items()]
-    tables = {
-        "Results of the whole run": results,
-        "Parameters": run_tables.table((), shared) if shared else "",
-        "Environment": run_tables.table((), [*run_tables.environment([run]), *rows, *machine]),
-    }
-    folds = (f"<details><summary>{title}</summary>{html}</details>" for title, html in tables.items() if html)
-    yield Section("Details", html="".join(folds))
+    yield Section("", html=run_tables.table((), [*run_tables.environment([run]), *rows, *machine]))
 
 
 def machine(url: str, timelines: Sequence[Timeline]) -> str:
