@@ -21,8 +21,8 @@ def test_a_sweep_is_drawn_over_its_parameter_and_as_a_capacity_curve(tmp_path: P
         point(tmp_path, {"clients": int(n)}, rates, "latency_objective: 3ms\n")
     page = report(tmp_path, tmp_path / "curve")
     assert page.text("h1") == ["curve"]
-    assert page.text("h2")[0] == "Sweep: pgbench"
-    assert page.text("h3")[:4] == ["curve", "TPS over clients", "latency mean over clients", "latency mean over TPS"]
+    assert page.text("h2")[:2] == ["Sweep: pgbench", "Points"]
+    assert page.text("h3")[:4] == ["TPS over clients", "latency mean over clients", "latency mean over TPS", "curve"]
     assert len(page.drawings()) == 3
     assert any(text.startswith("knee: clients 8, 5,369 TPS") for text in page.text("p"))
     rates, latencies, capacity = page.text("figcaption")
@@ -53,7 +53,7 @@ def test_a_sweep_beside_another_run_is_a_section_of_its_own(tmp_path: Path) -> N
         point(tmp_path, {"clients": n}, [1000.0 * n])
     other = place(tmp_path / "other", [1000.0] * 20)
     page = report(tmp_path, tmp_path / "curve", other)
-    assert page.text("h2")[:2] == ["Sweep: pgbench", "pgbench"]
+    assert page.text("h2")[:2] == ["Sweep: pgbench", "Points"]
     assert "What changed" not in page.text("h2")
 
 

@@ -58,7 +58,7 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument
         swept = [(run, one) for run, one in measured if sweep_section.is_part(run)]
         if swept:
             sweep = f"Sweep: {tool}"
-            sections += attempted_section(sweep, partial(_swept, sweep, swept))
+            sections += attempted_section(sweep, partial(sweep_section.sections, sweep, swept))
         others = [(run, one) for run, one in measured if not sweep_section.is_part(run)]
         if not others:
             continue
@@ -94,7 +94,7 @@ def preview(runs: Sequence[View]) -> bytes:
     swept = [(run, one) for run, one in measured if sweep_section.is_part(run)]
     tiles: list[Tile] = []
     if swept:
-        plots = sweep_section.section("", swept).figures
+        plots = next(sweep_section.sections("", swept)).figures
     elif len(runs) == 1:
         plots = list(benchmark_figures(scene))
         tiles = [Tile(name, value) for name, value in _foremost(measured[0][1])]
@@ -181,10 +181,6 @@ def _notes(scene: Stage, drawn: bool) -> Iterator[str]:
                 yield f"{name}: no timestamps in the output; using file modification times."
     if not drawn:
         yield nothing_to_draw(scene.runs[0].timelines[0].tool)
-
-
-def _swept(name: str, runs: Sequence[tuple[View, MeasuredRun]]) -> Iterator[Section]:
-    yield sweep_section.section(name, runs)
 
 
 def _changed(scene: Stage, measured: Sequence[MeasuredRun]) -> Iterator[Section]:

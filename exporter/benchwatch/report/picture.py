@@ -23,8 +23,8 @@ from .page import document
 
 _WIDTH, _HEIGHT = 1200, 630
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
-_PLOT = 350
-"""Height of the plot, pixels."""
+_PLOT, _ALONE = 350, 430
+"""Height of the plot, pixels: below tiles, and without any."""
 _PATIENCE = 60
 """Seconds that Chromium may take."""
 _STYLE = f"""
@@ -58,7 +58,7 @@ def picture(title: str, summary: str, tiles: Sequence[Tile], plot: Plot | None) 
     )
     header = f'<h1>{in_html(title)}</h1><p class="soft">{in_html(summary)}</p><dl class="tiles">{shown}</dl>'
     main = (
-        rendered(Section("", [plot._replace(source=encoded(plot, _PLOT))]))
+        rendered(Section("", [plot._replace(source=encoded(plot, _PLOT if tiles else _ALONE))]))
         if plot
         else "<p>no reports while it ran</p>"
     )

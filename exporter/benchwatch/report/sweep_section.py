@@ -1,5 +1,5 @@
-"""The section about sweeps of one tool: points as a table, throughput and tail latency over the parameter, and the
-capacity curve, which is the latency over the throughput. Sweeps of one parameter share their axes.
+"""The sections about sweeps of one tool: throughput and tail latency over the parameter, the capacity curve (latency
+over throughput), and the points as a table. Sweeps of one parameter share their axes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,8 +42,8 @@ def is_part(run: View) -> bool:
     return run.side != run.name and run.side.rpartition("/")[2] in of
 
 
-def section(name: str, runs: Sequence[tuple[View, MeasuredRun]]) -> Section:
-    """The section about one or more sweeps of one tool. It names and leaves out runs that have not finished."""
+def sections(name: str, runs: Sequence[tuple[View, MeasuredRun]]) -> Iterator[Section]:
+    """The curves, then the points, of sweeps of one tool. Runs that have not finished are named and left out."""
     sweeps: dict[str, list[MeasuredRun]] = {}
     html = ""
     for view, run in runs:
@@ -66,7 +66,9 @@ def section(name: str, runs: Sequence[tuple[View, MeasuredRun]]) -> Section:
         for parameter in parameters
         for plot in _plots([one for one in found if one.curve.numeric and one.curve.parameter == parameter])
     ]
-    return Section(name, figures, html)
+    if figures:
+        yield Section(name, figures)
+    yield Section("Points" if figures else name, html=html)
 
 
 def _plots(found: Sequence[_Drawn]) -> Iterator[Plot]:
