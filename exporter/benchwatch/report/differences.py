@@ -10,7 +10,7 @@ import numpy as np
 from ..compare.changes import Row
 from ..compare.comparison import Comparisons, compare
 from ..compare.experiment import CannotCompare, Experiment, faults_of
-from ..compare.measured import MeasuredRun, is_sum
+from ..compare.measured import Result, is_sum
 from ..compare.measures import MEASURES, Measure, rank
 from ..compare.wording import directed, figure, heading, interval, level, percent, row_title, sentence
 from ..metrics.latencies import Group
@@ -47,9 +47,9 @@ class Changed(NamedTuple):
     """Why sides are left out."""
 
 
-def compared(views: Sequence[View], measured: Sequence[MeasuredRun]) -> Changed:
+def compared(views: Sequence[View], measured: Sequence[Result]) -> Changed:
     """Runs of one tool compared with the first; the repeats of an experiment are one side."""
-    sides: dict[str, list[MeasuredRun]] = {}
+    sides: dict[str, list[Result]] = {}
     for view, one in zip(views, measured, strict=True):
         sides.setdefault(view.side, []).append(one)
     runs = [next(view for view in views if view.side == side)._replace(name=side) for side in sides]
@@ -70,7 +70,7 @@ def compared(views: Sequence[View], measured: Sequence[MeasuredRun]) -> Changed:
     return Changed(kept, found, notes)
 
 
-def changes(views: Sequence[View], measured: Sequence[MeasuredRun]) -> Section:
+def changes(views: Sequence[View], measured: Sequence[Result]) -> Section:
     """The section about runs of one tool: verdicts, table, bars and warnings."""
     kept, found, notes = compared(views, measured)
     if found is None:
