@@ -11,7 +11,7 @@ from benchwatch.cli import main
 try:
     main(sys.argv[1:])
 finally:
-    print("loaded:", *sorted({"aiohttp", "matplotlib", "numpy"} & sys.modules.keys()))
+    print("loaded:", *sorted({"aiohttp", "plotly", "numpy"} & sys.modules.keys()))
 """
 
 

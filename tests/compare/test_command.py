@@ -58,11 +58,11 @@ def test_the_published_percentages_of_huge_pages_come_from_the_final_reports_alo
     assert (code, err) == (0, "")
     assert "TPS +7.5 %, not judged: one run each and no reports\n" in out
     assert "TPS +12.1 %, not judged: one run each and no reports\n" in out
-    assert ["TPS", "62,190", "66,864", "+7.5", "%", "higher"] in [line.split() for line in out.splitlines()]
+    assert ["TPS", "62,190", "66,864", "+7.5", "%", "▲", "unclear"] in [line.split() for line in out.splitlines()]
     code, out, _ = compare(tmp_path / "default", tmp_path / "1GB", "--format", "json")
     assert round(100 * json.loads(out)["others"][0]["measures"][0]["change"]) == 12
     code, out, _ = compare(tmp_path / "default", tmp_path / "2MB", "--format", "markdown")
-    assert "| **TPS** | **62,190** | **66,864** | **+7.5 %** | **higher** |" in out.splitlines()
+    assert "| **TPS** | **62,190** | **66,864** | **+7.5 %** | **▲ unclear** |" in out.splitlines()
 
 
 # Repeats
@@ -84,7 +84,7 @@ def test_repeated_runs_are_judged_by_their_differences(found: Callable[..., dict
     assert tps["change"] == pytest.approx(0.0752, abs=0.0001)
     assert tps["interval"] == [pytest.approx(0.0692, abs=0.0005), pytest.approx(0.0812, abs=0.0005)]
     assert other["verdicts"] == [
-        {"name": "throughput", "verdict": "better", "reason": "5 and 5 runs, by the differences between them"}
+        {"name": "throughput", "verdict": "better", "reason": "5 v 5 runs, by the differences between them"}
     ]
     other = found(tmp_path / "huge", tmp_path / "default")
     assert other["verdicts"][0]["verdict"] == "worse"
@@ -103,9 +103,9 @@ def test_too_few_repeats_for_an_interval_say_so(compare: Compare, tmp_path: Path
     repeat(tmp_path, "b", [20_000.0, 90_000.0])
     code, out, _ = compare(tmp_path / "a", tmp_path / "b", "--format", "markdown")
     assert code == 0
-    assert "**TPS -12.7 %, not judged: 2 and 2 runs and too few runs for an interval**" in out
+    assert "**TPS -12.7 %, not judged: 2 v 2 runs and too few runs for an interval**" in out
     (row,) = (line for line in out.splitlines() if line.startswith("| **TPS**"))
-    assert row == "| **TPS** | **63,000** | **55,000** | **-12.7 %** | **higher** |"
+    assert row == "| **TPS** | **63,000** | **55,000** | **-12.7 %** | **▼ unclear** |"
 
 
 def test_an_interval_that_reaches_down_to_nothing_is_none(compare: Compare, tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_an_interval_that_reaches_down_to_nothing_is_none(compare: Compare, tmp_
     place(tmp_path / "b", 1000.0)
     code, out, err = compare(tmp_path / "a", tmp_path / "b", "--confidence", "0.999")
     assert (code, err) == (0, "")
-    assert "TPS -9.1 %, not judged: 2 and 1 runs and too few runs for an interval\n" in out
+    assert "TPS -9.1 %, not judged: 2 v 1 runs and too few runs for an interval\n" in out
 
 
 def test_a_single_run_is_judged_by_how_much_the_repeats_of_the_other_side_differ(
@@ -126,7 +126,7 @@ def test_a_single_run_is_judged_by_how_much_the_repeats_of_the_other_side_differ
     assert near == {
         "name": "throughput",
         "verdict": "no difference shown",
-        "reason": "5 and 1 runs, by the differences between them",
+        "reason": "5 v 1 runs, by the differences between them",
     }
     assert far["verdict"] == "better"
 
@@ -579,7 +579,7 @@ def test_what_is_piped_is_plain_and_its_table_fits_80_columns(
     head = next(line for line in out.splitlines() if "base " in line and "95 % interval" in line)
     row = next(line for line in out.splitlines() if line.startswith("  TPS  "))
     assert len(head) <= 80
-    assert head.index("better") == row.index("higher")
+    assert head.index("interval") < row.index("▲ ") < 80
 
 
 def test_figures_keep_their_digits_on_a_narrow_terminal(

@@ -102,7 +102,7 @@ def at_most_of_the_load(steps: Sequence[Step]) -> tuple[Step, float] | None:
 
 
 def draw(steps: Sequence[Step], path: Path, title: str) -> None:
-    """The picture, PNG or SVG."""
+    """The picture, PNG or SVG; needs matplotlib, which nothing else here does."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 

@@ -3,7 +3,7 @@
     vdisk_reads.py PROMETHEUS BEGIN EVERY PICTURE
 
 A line of the table comes each EVERY seconds, a point of the picture each 10 s. Each number is the last one scraped by
-then: the CVM's pages are read every 10 s, and so is the exporter, so it may be 20 s old.
+then: the CVM's pages are read every 10 s, and so is the exporter, so it may be 20 s old. It needs matplotlib.
 """
 
 import math

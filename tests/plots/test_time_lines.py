@@ -1,6 +1,6 @@
 import numpy as np
 
-from benchwatch.plots.run_view import combined
+from benchwatch.plots.run_view import combined, middle_of
 from benchwatch.plots.time_lines import COLUMNS, Line, Span, alone, column_width, drawn, stalls
 
 
@@ -30,18 +30,18 @@ def test_short_lines_are_drawn_value_by_value() -> None:
 
 
 def test_a_spike_of_one_second_stays_in_the_band_of_a_long_line() -> None:
-    values = np.full(3600, 100.0)
+    values = np.full(18_000, 100.0)
     values[1234] = 0
     values[2345] = 900
-    whole = Line(np.arange(1.0, 3601), values)
-    width = column_width(3600, [whole])
+    whole = Line(np.arange(1.0, 18_001), values)
+    width = column_width(18_000, [whole])
     assert width == 10
     shape = drawn(whole, width, rate=True)
-    assert len(shape.seconds) == 360
+    assert len(shape.seconds) == 1800
     assert (shape.low.min(), shape.high.max()) == (0, 900)
     assert shape.seconds[shape.low.argmin()] == 1235  # the middle of its column, 1230 to 1240
     assert shape.middle[shape.low.argmin()] == 90
-    assert drawn(whole, width, rate=False).middle.tolist() == [100] * 360  # the median of a column
+    assert drawn(whole, width, rate=False).middle.tolist() == [100] * 1800  # the median of a column
 
 
 def test_a_report_at_the_edge_of_a_column_belongs_to_the_time_before_it() -> None:
@@ -92,3 +92,18 @@ def test_a_worker_with_a_single_report_is_added() -> None:
 def test_of_latencies_of_workers_the_highest_is_shown() -> None:
     both = combined([every_second(0.1, 0.4), every_second(0.2, 0.3)], rate=False)
     assert both.values.tolist() == [0.2, 0.4]
+
+
+def test_repeats_are_their_median_with_a_band_where_half_of_them_report() -> None:
+    found = middle_of([every_second(10, 20, 30), every_second(12, 26, 31), every_second(11, 21, 35, 40)])
+    assert found.seconds.tolist() == [1, 2, 3]  # the fourth second has one of three
+    assert found.values.tolist() == [11, 21, 31]
+    assert found.low is not None and found.low.tolist() == [10, 20, 30]
+    assert found.high is not None and found.high.tolist() == [12, 26, 35]
+
+
+def test_a_long_line_of_repeats_keeps_its_lowest_and_highest() -> None:
+    seconds = np.arange(1.0, 7201)
+    whole = Line(seconds, np.full(7200, 5.0), np.full(7200, 4.0), np.where(seconds == 77, 50.0, 6.0))
+    shape = drawn(whole, column_width(7200, [whole]), rate=True)
+    assert (len(shape.seconds), shape.low.min(), shape.high.max()) == (1800, 4, 50)

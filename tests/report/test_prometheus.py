@@ -182,7 +182,7 @@ LOG_DEVICE = 'host="db",layer="log_device",which="sdb"'
 
 def drawing(page: Page, title: str) -> str:
     """What a drawing says of itself."""
-    return next(each["aria-label"] for each in page.drawings() if each["aria-label"].startswith(title))
+    return next(each.description for each in page.drawings() if each.title.startswith(title))
 
 
 @pytest.fixture(scope="module")
@@ -401,8 +401,8 @@ def test_the_page_of_a_run_has_the_disks_and_vdisks_of_its_report(
     part = Page(tmp_path / "part.html")
     titles = part.text("h3")
     assert {"Disk operations", "Front-end latency of vdisks"} <= set(titles) <= set(page.text("h3"))
-    of_report = [drawing["aria-label"] for drawing in page.drawings()]
-    assert [drawing["aria-label"] for drawing in part.drawings()] == of_report[-len(part.drawings()) :]
+    of_part = part.drawings()
+    assert of_part == page.drawings()[-len(of_part) :]
 
 
 def test_a_prometheus_that_drips_is_given_up() -> None:

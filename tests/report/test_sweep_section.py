@@ -21,15 +21,22 @@ def test_a_sweep_is_drawn_over_its_parameter_and_as_a_capacity_curve(tmp_path: P
         point(tmp_path, {"clients": int(n)}, rates, "latency_objective: 3ms\n")
     page = report(tmp_path, tmp_path / "curve")
     assert page.text("h1") == ["curve"]
-    assert page.text("h2")[0] == "Sweep: pgbench"
-    assert page.text("h3")[:4] == ["curve", "TPS over clients", "latency mean over clients", "latency mean over TPS"]
+    assert page.text("h2")[:2] == ["Sweep: pgbench", "Points"]
+    assert page.text("h3")[:4] == ["TPS over clients", "latency mean over clients", "latency mean over TPS", "curve"]
     assert len(page.drawings()) == 3
     assert any(text.startswith("knee: clients 8, 5,369 TPS") for text in page.text("p"))
     rates, latencies, capacity = page.text("figcaption")
     assert rates.endswith("Dashed: the universal scalability law.")
     assert latencies.endswith("Dotted: the objective.")
     assert capacity.endswith("in order. Dashed: the peak by the universal scalability law.")
-    assert "TPS over clients: 1: 1000; 2: 1923; 4: 3478; 8: 5369; 16: 6038; 32: 4644" in page.source
+    over = page.drawing("TPS over clients")
+    assert over.description == "TPS over clients: 1: 1000; 2: 1923; 4: 3478; 8: 5369; 16: 6038; 32: 4644"
+    line = over.lines["curve"]
+    assert (line["x"], [round(y) for y in line["y"]]) == ([1, 2, 4, 8, 16, 32], [1000, 1923, 3478, 5369, 6038, 4644])
+    assert [place for place, size in enumerate(line["marker"]["size"]) if size > 7] == [3]  # the knee
+    assert len(line["error_y"]["array"]) == 6
+    assert over.lines["curve, law"]["line"]["dash"] == "dash"
+    assert page.drawing("latency mean over TPS").lines["curve"]["x"] == line["y"]
 
 
 def test_a_second_parameter_has_a_line_a_value(tmp_path: Path) -> None:
@@ -37,8 +44,8 @@ def test_a_second_parameter_has_a_line_a_value(tmp_path: Path) -> None:
         for n in NUMBERS:
             point(tmp_path, {"clients": int(n), "threads": threads}, [law(1000 * threads, 0.1, 0.01)(n)])
     page = report(tmp_path, tmp_path / "curve")
-    assert page.text("li") == ["curve", *["threads 1", "threads 2"] * 3]
-    assert len(page.drawings()) == 3
+    names = [[name for name in one.lines if "," not in name] for one in page.drawings()]
+    assert [each[:2] for each in names] == [["threads 1", "threads 2"]] * 3
 
 
 def test_a_sweep_beside_another_run_is_a_section_of_its_own(tmp_path: Path) -> None:
@@ -46,7 +53,7 @@ def test_a_sweep_beside_another_run_is_a_section_of_its_own(tmp_path: Path) -> N
         point(tmp_path, {"clients": n}, [1000.0 * n])
     other = place(tmp_path / "other", [1000.0] * 20)
     page = report(tmp_path, tmp_path / "curve", other)
-    assert page.text("h2")[:2] == ["Sweep: pgbench", "pgbench"]
+    assert page.text("h2")[:2] == ["Sweep: pgbench", "Points"]
     assert "What changed" not in page.text("h2")
 
 

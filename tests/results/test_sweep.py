@@ -60,7 +60,7 @@ def test_a_sweep_is_a_table_with_its_knee_its_law_and_the_most_that_keeps_the_ob
         "  objective: clients 16, 6,038 TPS, mean 2.65 ms: the most that keeps the mean within 3 ms",
         "  ±: half of the 95 % interval of the mean",
     ]
-    assert out.splitlines()[9].startswith("  scalability: contention 0.0")
+    assert out.splitlines()[9].startswith("  Universal Scalability Law: contention 0.0")
     curve = curve_of(show, tmp_path)
     assert (curve["parameter"], curve["knee"], curve["most_within_objective"]) == ("clients", "8", "16")
     assert curve["law"]["contention"]["value"] == pytest.approx(0.03, abs=0.002)
@@ -112,7 +112,7 @@ def test_a_second_parameter_has_a_line_a_value_in_the_order_of_numbers(show: Sho
         ["threads", str(threads), str(n)] for threads in (9, 10) for n in (1, 2, 4, 8)
     ]
     assert "threads 9: peak: none" in out
-    assert "threads 10: scalability: contention 0.1 " in out
+    assert "threads 10: Universal Scalability Law: contention 0.1 " in out
 
 
 def test_where_no_latency_is_known_nothing_is_said_of_a_knee(show: Show, tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 import base64
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +23,9 @@ pytestmark = [
     pytest.mark.skipif(not PROGRAM, reason="needs Chromium: scripts/setup tests installs it"),
 ]
 EVIL = "<img src=x onerror=alert(1)>"
-PLOTS = "document.querySelectorAll('#course figure').length"
+PLOTS = "document.querySelectorAll('#course .chart[data-drawn]').length"
+CANVAS = "document.querySelector('#course .canvas')"
+CANVASES = "[...document.querySelectorAll('#course .canvas[data-time]')]"
 
 
 @pytest.fixture(scope="module")
@@ -89,11 +93,12 @@ def test_the_page_is_live_without_being_loaded_again(browser: Browser, exporter:
     browser.value("document.querySelector('th a').click()")
     browser.wait(f"{PLOTS} == 2")
     assert browser.value("location.pathname") == "/runs/live"
-    before = browser.value("window.kept = document.querySelector('#course .l').getAttribute('d')")
+    before = browser.value(f"window.canvas = {CANVAS}; window.kept = canvas.data[0].x.length")
     with reporting(exporter.runs):
-        browser.wait("document.querySelector('#course .l').getAttribute('d') != window.kept")
+        browser.wait(f"{CANVAS}.data[0].x.length > window.kept")
         browser.wait("document.querySelector('.tiles')?.textContent.includes('101 TPS')")
     assert browser.value("window.kept") == before, "it was loaded again"
+    assert browser.value(f"window.canvas === {CANVAS}"), "it was drawn anew: zoom and what is switched off are lost"
 
 
 def test_the_landing_page_is_live_but_for_what_the_reader_has_selected(browser: Browser, exporter: Exporter) -> None:
@@ -119,21 +124,64 @@ def test_what_the_reader_searches_stays_chosen_while_the_page_is_live(browser: B
     assert browser.value("document.querySelector('input[name=q]').value") == "LIVE"
 
 
-@pytest.mark.parametrize("width", [420, 1600])
-def test_it_fits_its_width_and_letters_keep_their_size(width: int, browser: Browser, exporter: Exporter) -> None:
+@pytest.mark.parametrize("width", [390, 1600])
+def test_it_fits_its_width_and_times_do_not_overlap(width: int, browser: Browser, exporter: Exporter) -> None:
     browser.tell("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
     browser.open(f"{exporter.url}/runs/live", f"{PLOTS} == 2")
     assert browser.value("document.documentElement.scrollWidth") <= width
-    plot, inner = (
-        browser.value(f"document.querySelector('{chosen}').getBoundingClientRect().width")
-        for chosen in (".plot", ".chart .in")
+    sides = browser.value(
+        f"{CANVASES}.map(one => one.querySelector('.nsewdrag').getBoundingClientRect())"
+        ".map(box => [box.left, box.right])"
     )
-    assert plot - 119 <= inner <= plot - 117
-    assert browser.value("getComputedStyle(document.querySelector('.chart text')).fontSize") == "11px"
-    boxes = "[...document.querySelector('.chart').querySelectorAll('.m')].map(text => text.getBoundingClientRect())"
-    times = browser.value(f"{boxes}.filter(box => box.width).map(box => [box.left, box.right])")
+    assert sides[0] == sides[1] and sides[0][1] - sides[0][0] > width / 2, "one time axis above the other"
+    boxes = f"[...{CANVAS}.querySelectorAll('.xtick text')].map(text => text.getBoundingClientRect())"
+    times = browser.value(f"{boxes}.map(box => [box.left, box.right])")
     assert len(times) > 2
     assert all(right < left for (_, right), (left, _) in pairwise(times)), "times overlap"
+
+
+def move(browser: Browser, plot: int, part: float, kind: str = "mouseMoved", **more: Any) -> None:
+    """The pointer to that part of the width of a plot."""
+    box = browser.value(
+        f"(({CANVASES})[{plot}].scrollIntoView(), {CANVASES}[{plot}].querySelector('.nsewdrag')"
+        ".getBoundingClientRect().toJSON())"
+    )
+    x, y = box["left"] + part * box["width"], box["top"] + box["height"] / 2
+    browser.tell("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
+
+
+def test_what_is_pointed_at_is_read_in_all_plots_and_a_zoom_zooms_all(browser: Browser, exporter: Exporter) -> None:
+    browser.tell("Emulation.setDeviceMetricsOverride", width=1280, height=1000, deviceScaleFactor=1, mobile=False)
+    browser.open(f"{exporter.url}/runs/live", f"{PLOTS} == 2")
+    move(browser, 0, 0.4)
+    browser.wait(f"{CANVASES}.every(one => one.querySelector('.hoverlayer .legendtext'))")
+    read = browser.value(f"{CANVASES}.map(one => one.querySelector('.hoverlayer').textContent)")
+    times = [re.match(r"\d+:\d\d", text) for text in read]
+    assert times[0] and times[1] and times[0][0] == times[1][0]
+    assert re.search("2 ?ms", read[1])
+    spans = f"{CANVASES}.map(one => one._fullLayout.xaxis.range.map(end => one._fullLayout.xaxis.d2c(end)))"
+    whole = browser.value(spans)
+    held = {"button": "left", "buttons": 1, "clickCount": 1}
+    for part, kind, more in ((0.3, "mousePressed", held), (0.5, "mouseMoved", held), (0.6, "mouseReleased", held)):
+        move(browser, 0, part, kind, **more)
+    browser.wait("location.hash.startsWith('#zoom=')")
+    browser.wait(f"{spans}.every(([begin, end]) => end - begin < {0.5 * (whole[0][1] - whole[0][0])})")
+    zoomed = browser.value(spans)
+    assert zoomed[0] == pytest.approx(zoomed[1], abs=1)
+    browser.tell("Page.reload")
+    browser.wait(f"{PLOTS} == 2 && {spans}[1][0] > {whole[1][0]}")
+    for count in (1, 2):
+        for kind in ("mousePressed", "mouseReleased"):
+            move(browser, 1, 0.5, kind, button="left", buttons=1, clickCount=count)
+    browser.wait(f"{spans}.every(([begin]) => begin === {whole[0][0]}) && !location.hash")
+
+
+def test_a_plot_that_cannot_be_drawn_says_so_in_its_place(browser: Browser, exporter: Exporter) -> None:
+    browser.open(f"{exporter.url}/runs/live", f"{PLOTS} == 2")
+    browser.value("document.querySelector('#course .chart script').textContent = '{'; plots.draw()")
+    browser.wait("document.querySelectorAll('#course .canvas').length == 1")
+    said = browser.value("document.querySelector('#course .chart').innerText")
+    assert said.startswith("cannot be drawn: ") and "Throughput: live from " in said
 
 
 def test_it_is_dark_where_the_reader_is(browser: Browser, exporter: Exporter) -> None:
@@ -141,7 +189,11 @@ def test_it_is_dark_where_the_reader_is(browser: Browser, exporter: Exporter) ->
     for scheme in ("light", "dark"):
         browser.tell("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         browser.open(f"{exporter.url}/runs/live", f"{PLOTS} == 2")
-        for chosen, name in (("body", "backgroundColor"), (".chart .l", "stroke"), ("#now p", "color")):
+        for chosen, name in (
+            ("body", "backgroundColor"),
+            (".canvas .scatterlayer .js-line", "stroke"),
+            ("#now p", "color"),
+        ):
             colours.append(browser.value(f"getComputedStyle(document.querySelector('{chosen}')).{name}"))
     browser.tell("Emulation.setEmulatedMedia", features=[])
     assert all(light != dark for light, dark in zip(colours[:3], colours[3:], strict=True)), colours
@@ -149,7 +201,8 @@ def test_it_is_dark_where_the_reader_is(browser: Browser, exporter: Exporter) ->
 
 def test_it_is_whole_without_scripts_and_can_be_printed(browser: Browser, exporter: Exporter) -> None:
     browser.tell("Emulation.setScriptExecutionDisabled", value=True)
-    browser.open(f"{exporter.url}/runs/live", f"{PLOTS} == 2")
+    browser.open(f"{exporter.url}/runs/live", "document.querySelectorAll('#course figure').length == 2")
+    assert "Throughput: live from " in browser.value("document.querySelector('#course .chart').innerText")
     printed = base64.b64decode(browser.tell("Page.printToPDF", printBackground=True)["data"])
     browser.tell("Emulation.setScriptExecutionDisabled", value=False)
     assert printed.startswith(b"%PDF") and len(printed) > 10_000
@@ -161,4 +214,4 @@ def test_a_hostile_name_is_text_in_links_and_on_its_page(browser: Browser, expor
     browser.wait(f"{PLOTS} > 5")
     assert browser.value("document.querySelector('h1').textContent") == EVIL
     assert browser.value("document.images.length") == 0
-    assert browser.value("document.querySelector('.chart image').getBoundingClientRect().width") > 100
+    assert browser.value("document.querySelector('.heatmaplayer image').getBoundingClientRect().width") > 100

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import requests
@@ -15,6 +15,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from benchwatch.cli import main
 from benchwatch.metrics.buckets import Buckets
+from benchwatch.plots.figure import PLOTLY_NAME, plotly
 from benchwatch.runs.watcher import Runs
 from benchwatch.server import looks as looks_module
 from benchwatch.server.assets import RUN_POLICY
@@ -71,6 +72,11 @@ def texts(tree: LexborHTMLParser, selector: str) -> list[str]:
     return [node.text(separator=" ", strip=True) for node in tree.css(selector)]
 
 
+def figures(tree: LexborHTMLParser) -> list[Any]:
+    """What plotly draws in the page."""
+    return [json.loads(node.text()) for node in tree.css("#course .chart script")]
+
+
 def test_the_page_has_the_figures_of_show_and_the_plots_of_the_report(
     pgbench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -86,12 +92,11 @@ def test_the_page_has_the_figures_of_show_and_the_plots_of_the_report(
     assert texts(tree, f"{section} thead th") == names
     assert texts(tree, f"{section} td") == values
     assert texts(tree, f"{section} .result p") == [line for (line,) in lines]
-    drawings = [node.attributes["aria-label"] for node in tree.css("#course svg[role=img]")]
-    assert drawings == [drawing["aria-label"] for drawing in report.drawings()]
-    paths = [node.attributes["d"] for node in tree.css("#course figure path.l")]
-    assert paths == [attributes["d"] for tag, attributes in report.elements if attributes.get("class") == "l"]
+    drawings = report.drawings()
+    assert texts(tree, "#course .chart p") == [drawing.description for drawing in drawings]
+    assert figures(tree) == [drawing.figure for drawing in drawings]
     rows = report.rows()
-    for row in tree.css("#course section:nth-last-of-type(-n+3) tbody tr"):
+    for row in tree.css("#course details tbody tr"):
         name, *cells = [node.text(strip=True) for node in row.css("th, td")]
         assert cells[0] == rows[name][0]
 
@@ -133,14 +138,24 @@ def test_all_is_there_without_a_script_and_nothing_comes_from_elsewhere(pgbench:
         tree = server.tree("a")
         answer = server.get("a")
     assert answer.headers["Content-Security-Policy"] == RUN_POLICY
-    assert "unsafe" not in RUN_POLICY
+    scripts = RUN_POLICY.partition("script-src ")[2].partition(";")[0]
+    assert "unsafe" not in scripts and "http" not in RUN_POLICY
     assert not tree.css("[style]")
+    assert all(texts(tree, ".chart p")), "each plot in words"
     assert tree.css_first("noscript meta[http-equiv=refresh]") is not None
     loaded = [
         node.attributes.get("href") or node.attributes.get("src") or "" for node in tree.css("link, image, [src]")
     ]
-    assert loaded and all(target.startswith("data:image/") for target in loaded)
+    assert [target for target in loaded if not target.startswith("data:image/")] == [f"../{PLOTLY_NAME}"]
     assert all(not (node.attributes["href"] or "").startswith(("http", "//")) for node in tree.css("a"))
+
+
+def test_plotly_is_served_to_be_kept(pgbench: Path) -> None:
+    with site(pgbench) as server:
+        answer = requests.get(f"{server.url}/{PLOTLY_NAME}", timeout=PATIENCE)
+    assert (answer.text, "immutable" in answer.headers["Cache-Control"]) == (plotly(), True)
+    assert answer.headers["Content-Type"] == "text/javascript; charset=utf-8"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
 def test_a_browser_is_sent_only_what_it_does_not_have(pgbench: Path) -> None:
@@ -231,8 +246,7 @@ def test_reports_before_the_start_in_a_record_are_drawn(start: float, place: Pla
         tree = server.tree("a")
     rows = [node.text(separator="|", strip=True) for node in tree.css("#course tbody tr")]
     assert "Length|0:59" in rows
-    throughput = tree.css("#course path.l")[0].attributes["d"] or ""
-    across = [int(x) for x in throughput.removeprefix("M").split()[::2]]
+    across = figures(tree)[0]["data"][0]["x"]
     assert len(across) == 60 and min(across) >= 0
 
 
@@ -302,7 +316,7 @@ def test_what_others_wrote_stays_text(place: Place) -> None:
         landing = LexborHTMLParser(requests.get(server.url, timeout=PATIENCE).text)
         link = landing.css_first("th a").attributes["href"] or ""
         tree = server.tree(link.removeprefix("runs/"))
-    assert len(tree.css("script")) == 1
+    assert len(tree.css("script:not([type])")) == 3
     assert not tree.css("img, b, i, [onload], [onerror]")
     assert texts(tree, "h1") == [name]
     assert EVIL in texts(tree, "td")
@@ -328,7 +342,7 @@ def test_a_prometheus_that_is_down_is_said_and_the_page_works(pgbench: Path) -> 
     with site(pgbench, f"http://127.0.0.1:{free_port()}") as server:
         eventually(lambda: "keeps asking" in server.get("a").text, "Prometheus is asked")
         tree = server.tree("a")
-    assert len(tree.css("#course figure")) == 5
+    assert len(tree.css("#course figure")) == 6
     (note,) = texts(tree, "#alerts .note")
     assert note.startswith("No alerts and no disks: Prometheus at") and note.endswith("this page keeps asking.")
 

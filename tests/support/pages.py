@@ -1,11 +1,30 @@
 """A page as a program sees it."""
 
-import re
+import json
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any, NamedTuple
 
 VOID = frozenset({"meta", "img", "br", "path", "use", "image", "rect", "link", "input"})
 URLS = frozenset({"src", "href", "xlink:href", "action", "poster", "srcset", "data"})
+
+
+class Drawing(NamedTuple):
+    """A plot: its title, what it says in words, and the figure that plotly draws."""
+
+    title: str
+    description: str
+    figure: dict[str, Any]
+
+    @property
+    def lines(self) -> dict[str, dict[str, Any]]:
+        """The traces that have a name, by it."""
+        return {trace["name"]: trace for trace in self.figure["data"] if "name" in trace}
+
+    @property
+    def marks(self) -> list[dict[str, Any]]:
+        """What is marked behind the lines."""
+        return list(self.figure["layout"]["shapes"])
 
 
 class Page(HTMLParser):
@@ -46,21 +65,20 @@ class Page(HTMLParser):
         """The texts right in elements of that name."""
         return ["".join(data.split("\n")).strip() for tag, data in self.texts if tag == element]
 
-    def drawings(self) -> list[dict[str, str]]:
-        """The attributes of the plots."""
-        return [attributes for tag, attributes in self.elements if attributes.get("role") == "img"]
+    def drawings(self) -> list[Drawing]:
+        """The plots, in their order."""
+        titles = [attributes["data-plot"] for _, attributes in self.elements if "data-plot" in attributes]
+        figures = [place for place, (tag, data) in enumerate(self.texts) if tag == "script" and data.startswith("{")]
+        words = [self.texts[place - 1][1] for place in figures]
+        assert len(titles) == len(figures)
+        return [
+            Drawing(title, description, json.loads(self.texts[place][1]))
+            for title, description, place in zip(titles, words, figures, strict=True)
+        ]
 
-    def paths(self, drawing: str, name: str, value: str) -> list[list[tuple[float, float]]]:
-        """The points of the paths with that in an attribute, of the plot whose description begins so, in its units."""
-        found = []
-        inside = False
-        for tag, attributes in self.elements:
-            if attributes.get("role") == "img":
-                inside = attributes["aria-label"].startswith(drawing)
-            elif inside and tag == "path" and value in attributes.get(name, ""):
-                numbers = list(map(float, re.findall(r"-?[\d.]+", attributes["d"])))
-                found.append(list(zip(numbers[::2], numbers[1::2], strict=False)))
-        return found
+    def drawing(self, title: str) -> Drawing:
+        """The plot of that title."""
+        return next(one for one in self.drawings() if one.title == title)
 
     def rows(self) -> dict[str, list[str]]:
         """The rows of all tables, by their first cell."""

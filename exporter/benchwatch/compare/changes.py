@@ -132,7 +132,7 @@ def _judge(row: Row, base: Experiment, other: Experiment, allowance: float) -> t
     repeats = len(runs) > 2
     if base.forced or other.forced:
         return "not judged", "; ".join([*base.forced, *other.forced])
-    basis = f"{len(base.runs)} and {len(other.runs)} runs" if repeats else "one run each"
+    basis = f"{len(base.runs)} v {len(other.runs)} runs" if repeats else "one run each"
     if row.interval is None:
         why = TOO_FEW if repeats and row.base and row.other else _why_not(row, runs)
         return "not judged", f"{basis} and {why}"
@@ -155,6 +155,14 @@ def _judge(row: Row, base: Experiment, other: Experiment, allowance: float) -> t
     if not direction:
         return "no difference shown", reason
     return "better" if (direction > 0) == (row.measure.better == "higher") else "worse", reason
+
+
+def outlook(row: Row, allowance: float) -> Literal["better", "worse", "unclear"]:
+    """Whether a row without a verdict is better or worse, by its interval."""
+    direction = _beyond(row.interval, 0.0 if row.spread is None else allowance)
+    if not direction:
+        return "unclear"
+    return "better" if (direction > 0) == (row.measure.better == "higher") else "worse"
 
 
 def _beyond(interval: tuple[float, float] | None, margin: float) -> int:

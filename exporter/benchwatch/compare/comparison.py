@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ..tools.roles import Roles
-from .changes import Row, Verdict, judged, rows, shared
+from .changes import Row, Verdict, judged, outlook, rows, shared
 from .experiment import CannotCompare, Experiment, same_jobs
 from .findings import Finding, findings
 from .parameters import Difference, differences
@@ -48,6 +48,13 @@ class Comparisons(NamedTuple):
         """Whether the figures of any run leave out its warm-up."""
         sides = (self.base, *(comparison.other for comparison in self.others))
         return any(run.left_out for side in sides for run in side.runs)
+
+    def word(self, row: Row) -> str:
+        """Better, worse or unclear: the verdict, and of a row without one what its interval shows."""
+        verdict = next((found for one in self.others if (found := one.verdict(row))), None)
+        if verdict is None:
+            return outlook(row, self.allowance)
+        return verdict.word if verdict.word in ("better", "worse") else "unclear"
 
 
 def compare(

@@ -31,7 +31,7 @@ def blocks(found: Comparisons) -> Iterator[Block]:
 
 def _figures(found: Comparisons, comparison: Comparison) -> Table:
     names = ("base", "other", "change", f"{level(found.each)} interval")
-    columns = [Column("", right=False), *map(Column, names), Column("better", right=False)]
+    columns = [Column("", right=False), *map(Column, names), Column("", right=False)]
     rows = []
     for group, members in groupby(comparison.rows, lambda row: row.group):
         if heading(group):
@@ -39,7 +39,7 @@ def _figures(found: Comparisons, comparison: Comparison) -> Table:
         for row in members:
             verdict = comparison.verdict(row)
             tone = _TONES[verdict.word] if verdict else ""
-            rows.append(TableRow(cells(row, found.roles, found.warmup), tone))
+            rows.append(TableRow(cells(row, found.roles, found.warmup, found.word(row)), tone))
     return Table(columns, rows)
 
 

@@ -66,11 +66,19 @@ def row_title(measure: Measure, roles: Roles, warmup: bool) -> str:
     return f"{title(measure, roles)}, whole run" if warmup and measure.of_all else title(measure, roles)
 
 
-def cells(row: Row, roles: Roles, warmup: bool) -> Sequence[str]:
-    """The cells of a row: measure, base, other, change, interval, which direction is better."""
+def cells(row: Row, roles: Roles, warmup: bool, word: str) -> Sequence[str]:
+    """The cells of a row: measure, base, other, change, interval, and whether it is better, worse or unclear."""
     change = "" if row.ratio is None else percent(row.ratio)
     both = figure(row.base, row.measure, roles), figure(row.other, row.measure, roles)
-    return row_title(row.measure, roles, warmup), *both, change, interval(row.interval), row.measure.better
+    title = row_title(row.measure, roles, warmup)
+    return title, *both, change, interval(row.interval), directed(row, word)
+
+
+def directed(row: Row, word: str) -> str:
+    """A word with the direction of the change: ▲ better, ▼ better; empty if the change is unknown."""
+    if row.ratio is None:
+        return ""
+    return f"{'▲ ' if row.ratio > 0 else '▼ ' if row.ratio < 0 else ''}{word}"
 
 
 def sentence(verdict: Verdict, roles: Roles, confidence: float) -> str:

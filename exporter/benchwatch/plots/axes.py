@@ -1,4 +1,4 @@
-"""Axes of drawings: how values of one kind are written, where they are along an axis, and its ticks."""
+"""Axes of plots: how values of one kind are written, and their ticks."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -10,15 +10,12 @@ from ..tools.roles import Unit
 from ..values import numbers
 from .time_lines import Array
 
-Ticks = Sequence[tuple[float, str]]
-"""The place of each tick, and its text."""
-_STEPS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400)
-"""Between the ticks of elapsed time, seconds."""
-_MOST_TIMES = 10
 _INTERVALS = 6
+_SMALL = 0.7
 _RESOLUTION = 1e-6
 """Seconds: that of most tools."""
-_SMALL = 0.7
+_LONGEST_CLOCK = 86400.0
+"""Seconds up to which elapsed time is written as a clock shows it."""
 
 
 class Axis(NamedTuple):
@@ -26,10 +23,17 @@ class Axis(NamedTuple):
 
     name: str
     text: Callable[[float], str]
-    round: Callable[[float], float] = lambda value: 1.0
-    """The unit whose round multiples are the ticks of an axis up to this value."""
+    """A value in words."""
+    form: str = ",.6~r"
+    """A value on the axis, as https://d3js.org/d3-format says; empty: a clock."""
+    suffix: str = ""
+    unit: Callable[[float], tuple[float, str]] = lambda most: (1.0, "")
+    """What values up to this one are divided by, and the unit that follows the name."""
+    log: bool = False
     most: float | None = None
     """The end of the axis; None: the end of the values."""
+    ticks: Sequence[tuple[float, str]] = ()
+    """The only ticks, if any: place and text."""
 
 
 def time(seconds: float) -> str:
@@ -63,16 +67,12 @@ def bits(value: float) -> str:
     return numbers.trimmed(numbers.bits(value)) if value else "0"
 
 
-def _bits_unit(value: float) -> float:
-    """The bytes a second of the largest of 1 bit/s, 1 kbit/s ... that is not above the value."""
-    return 1000.0 ** max(0, math.floor(math.log(max(8 * value, 1.0), 1000) + 1e-9)) / 8
-
-
-BANDWIDTH = Axis("bandwidth", bandwidth, lambda value: numbers.size(value)[0])
-NETWORK = Axis("throughput", bits, _bits_unit)
-LATENCY = Axis("latency", time)
-RATIO = Axis("part", numbers.part, most=1.0)
+BANDWIDTH = Axis("bandwidth", bandwidth, ",.4~r", unit=numbers.size)
+NETWORK = Axis("throughput", bits, ".4~s", "bit/s", lambda most: (1 / 8, ""))
+LATENCY = Axis("latency", time, ".4~s", "s", log=True)
+RATIO = Axis("part", numbers.part, ".3~%", most=1.0)
 OPERATIONS = Axis("operations a second", count)
+CHANGE = Axis("change", lambda ratio: f"{100 * ratio:+.3g} %", "+.3~%")
 
 
 def throughput(unit: Unit) -> Axis:
@@ -82,39 +82,7 @@ def throughput(unit: Unit) -> Axis:
     return BANDWIDTH if unit.in_bytes else Axis(unit.name, count)
 
 
-class Scale(NamedTuple):
-    """Maps values to a fraction of an axis."""
-
-    low: float
-    high: float
-    log: bool = False
-
-    def part(self, values: Array) -> Array:
-        """The fractions of values."""
-        if self.log:
-            return np.asarray(np.log(values / self.low) / math.log(self.high / self.low))
-        return np.asarray((values - self.low) / (self.high - self.low))
-
-    def at(self, value: float) -> float:
-        """The fraction of one value."""
-        return float(self.part(np.array([value]))[0])
-
-
-def time_ticks(length: float) -> Ticks:
-    """Ticks of elapsed time, up to `length` seconds."""
-    if not length:
-        return ()
-    step = next((step for step in _STEPS if length / step <= _MOST_TIMES), 86400.0 * max(1, round(length / 864000)))
-    return [(tick, numbers.clock(tick)) for tick in np.arange(0, length + step / 1000, step).tolist()]
-
-
-def value_ticks(most: float, unit: Axis) -> Ticks:
-    """Ticks at round multiples of the unit, from 0 to `most`."""
-    step = _step(most / unit.round(most)) * unit.round(most)
-    return [(tick, unit.text(tick)) for tick in np.arange(0, most + step / 1000, step).tolist()]
-
-
-def latency_ticks(low: float, high: float, unit: Axis) -> Ticks:
+def log_ticks(low: float, high: float, axis: Axis) -> Sequence[tuple[float, str]]:
     """Ticks of a logarithmic axis: at 1, 2, 5 of each decade; over more decades at 1 and 3, then at the decades alone;
     within a small part of a decade, at equal distances."""
     decades = math.log10(high / low)
@@ -125,7 +93,7 @@ def latency_ticks(low: float, high: float, unit: Axis) -> Ticks:
         subs = (1.0, 2.0, 5.0) if decades <= 2.2 else (1.0, 3.0) if decades <= 3.2 else (1.0,)
         powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
         ticks = [sub * 10.0**power for power in powers for sub in subs]
-    return [(tick, unit.text(tick)) for tick in ticks if low <= tick <= high]
+    return [(tick, axis.text(tick)) for tick in ticks if low <= tick <= high]
 
 
 def _step(length: float) -> float:
@@ -133,3 +101,17 @@ def _step(length: float) -> float:
     rough = length / _INTERVALS
     power = 10.0 ** math.floor(math.log10(rough))
     return next(step for step in (1, 2, 2.5, 5, 10) if step * power >= rough * 0.999) * power
+
+
+def elapsed(length: float) -> Axis:
+    """The axis of elapsed time up to `length` seconds: as on a clock, or in hours."""
+    if length <= _LONGEST_CLOCK:
+        return Axis("elapsed time", numbers.clock, "", unit=lambda most: (1e-3, ""))
+    return Axis("elapsed time", numbers.clock, ",.6~r", " h", lambda most: (3600.0, ""))
+
+
+def percentiles(end: float) -> Axis:
+    """The axis of the percentile curve, which gives each further nine the same space, up to `end` nines."""
+    nines = (0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999, 0.9999999)
+    places = [(-math.log10(1 - part), f"{part * 100:.7g}") for part in nines]
+    return Axis("percentile", str, ticks=[(place, text) for place, text in places if place <= 1.03 * end])

@@ -8,8 +8,9 @@ from ..tools.registry import all_roles, named
 from . import theme
 from .axes import BANDWIDTH, LATENCY, Axis, throughput
 from .distributions import histogram_figures
+from .plot import Plot
 from .run_view import Trace, label, stalled, traces
-from .section import Plot, attempted
+from .section import attempted
 from .stage import Stage
 from .timeplot import time_plot
 
@@ -101,13 +102,12 @@ def _percentiles(scene: Stage) -> Iterator[Plot]:
         caption = _caption(scene, family, found, rate=False)
         marks = scene.marks(latency=True)
         title = f"Latency percentiles{several}"
-        yield time_plot(title, found, scene.length, LATENCY, marks, caption, rate=False, named="tag")
+        yield time_plot(title, found, scene.length, LATENCY, marks, caption)
 
 
 def _lines(scene: Stage, title: str, found: Sequence[Trace], unit: Axis, family: Family, *, rate: bool) -> Plot:
     marks, caption = scene.marks(latency=not rate), _caption(scene, family, found, rate=rate)
-    named = "legend" if len(found) > 1 else ""
-    return time_plot(title, found, scene.length, unit, marks, caption, rate=rate, named=named)
+    return time_plot(title, found, scene.length, unit, marks, caption)
 
 
 def _caption(scene: Stage, family: Family, found: Sequence[Trace], *, rate: bool) -> str:
@@ -115,6 +115,8 @@ def _caption(scene: Stage, family: Family, found: Sequence[Trace], *, rate: bool
     notes = [scene.source(family)]
     if any(trace.of > 1 for trace in found):
         notes.append("With several workers or jobs, the " + ("sum." if rate else "highest at each moment."))
+    if repeats := max((trace.runs for trace in found), default=1) - 1:
+        notes.append(f"Line: the median of {repeats + 1} repeats; band: from the lowest to the highest of them.")
     for run in scene.runs:
         spans = stalled(run, scene.roles)
         if spans:

@@ -9,11 +9,13 @@ from ..compare.workers import WorkerFigures
 from ..metrics.buckets import UPPER_NS, quantiles
 from ..metrics.latencies import Latencies
 from ..tools.roles import Roles
-from . import drawing, histograms
-from .axes import LATENCY, count, foot_note, time
+from ..values import numbers
+from . import histograms
+from .axes import LATENCY, Axis, count, elapsed, foot_note, percentiles, time
 from .histograms import LatencyGrid
+from .plot import Drawing, Heat, Plot
 from .run_view import View, label
-from .section import Key, Plot, attempted
+from .section import attempted
 from .stage import Stage
 from .time_lines import interval
 
@@ -21,7 +23,7 @@ _CURVE = (0.5, 0.9, 0.99, 0.999, 0.9999)
 _ENOUGH = 10
 """Operations that must exceed a percentile for the caption to name it."""
 _BIN_EDGES = np.append(0, UPPER_NS) / 1e9
-_HEATMAP_COLUMNS = 720
+_HEATMAP_COLUMNS = 360
 _MOST_HEATMAPS = 8
 
 
@@ -42,69 +44,102 @@ def histogram_figures(scene: Stage) -> Iterator[Plot]:
             if histogram is not None and histogram.counts.any():
                 found.append((run, histogram))
         if found:
-            heatmaps = partial(_heatmaps, scene, operation, found[:_MOST_HEATMAPS])
+            heatmaps = partial(_heatmaps, scene, operation, found)
             yield from attempted("Latency heatmap", heatmaps)
             yield from attempted("Latency distribution", partial(_distribution, scene, operation, found))
 
 
 def _heatmaps(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyGrid]]) -> Iterator[Plot]:
+    """One for each configuration, the mean of its repeats."""
     first, last = histograms.populated([histogram for _, histogram in found])
     usual = max(interval(histogram.seconds) for _, histogram in found) or 1.0
     width = max(1.0, np.ceil(scene.length / _HEATMAP_COLUMNS / usual - 0.1)) * usual
-    grids = [histogram.columns(width) for _, histogram in found]
-    most = max(float(grid.max(initial=0.0)) for _, grid in grids)
-    for (run, histogram), (edges, grid) in zip(found, grids, strict=True):
+    sides: dict[str, list[tuple[View, LatencyGrid]]] = {}
+    for run, histogram in found:
+        sides.setdefault(run.side, []).append((run, histogram))
+    what = " ".join(part for part in (operation, scene.roles.operations) if part)
+    grids = {
+        side: members[0][1].columns(width)
+        if len(members) == 1
+        else histograms.pooled([one for _, one in members], width)
+        for side, members in list(sides.items())[:_MOST_HEATMAPS]
+    }
+    filled = np.concatenate([grid[grid > 0] for _, grid in grids.values()])
+    ends = (float(filled.min(initial=np.inf)), float(filled.max(initial=0.0)))
+    for side, (edges, grid) in grids.items():
+        (run, histogram), *others = members = sides[side]
         if not grid.any():
             continue
-        what = " ".join(part for part in (operation, scene.roles.operations) if part)
-        whose = f": {run.name}" if len(scene.runs) > 1 else ""
+        name = side if others else run.name
+        counts = sum(float(one.counts.sum()) for _, one in members)
+        repeats = ", the mean of its repeats" if others else ""
         yield Plot(
-            f"Latency heatmap{f', {operation}' if operation else ''}{whose}",
-            drawing.heatmap(
-                edges,
-                histogram.bounds[first : last + 1],
-                grid[first:last],
-                most,
-                scene.length,
-                LATENCY,
-                scene.marks(only=run),
-                f"Heatmap of the latency of {count(histogram.counts.sum())} {what} of {run.name} over time",
-            ),
-            f"Colour: {what} a second, by time (columns of about {time(width)}) and latency, on a logarithmic scale; "
-            f"blank: none. {scene.source(scene.roles.histogram)}".rstrip(),
+            f"Latency heatmap{f', {operation}' if operation else ''}{f': {name}' if len(sides) > 1 else ''}",
+            f"Colour: {what} a second{repeats}, from {count(ends[0])} (pale) to {count(ends[1])} (orange), by time "
+            f"(columns of about {time(width)}) and latency; blank: none. "
+            f"{scene.source(scene.roles.histogram)}".rstrip(),
+            elapsed(scene.length),
+            LATENCY,
+            description=f"Heatmap of the latency of {count(counts)} {what} of {name} over time",
+            length=scene.length or 1.0,
+            marks=scene.marks(only=None if others else run),
+            heat=Heat(edges, histogram.bounds[first : last + 1], grid[first:last], ends, what),
         )
 
 
 def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyGrid]]) -> Iterator[Plot]:
-    curves, shares, keys, texts = [], [], [], []
+    """The share of the operations by latency, and the latency by percentile, with one line for each configuration."""
+    shares, curves, texts = [], [], []
+    sides: dict[str, list[tuple[View, LatencyGrid]]] = {}
     for run, histogram in found:
-        counts = histogram.between(run.warmup, np.inf)
-        exact = _bins(run, operation, scene.roles)
-        if counts.sum() and exact is not None:
-            known = (exact.between(), _BIN_EDGES) if exact.count else (counts, histogram.bounds)
-            curves.append((*histograms.curve(*known), drawing.Stroke(run.colour)))
-            texts.append(_percentiles(exact, run.name if len(found) > 1 else ""))
-            shares.append(histograms.density(counts, histogram.bounds))
-            keys.append(Key(f"{run.name}: {count(counts.sum())} {scene.roles.operations}", run.colour))
-    if not curves:
+        sides.setdefault(run.side, []).append((run, histogram))
+    for side, members in sides.items():
+        run, histogram = members[0]
+        counts = sum((one.between(of.warmup, np.inf) for of, one in members), np.zeros(len(histogram.bounds) - 1))
+        exact = [_bins(of, operation, scene.roles) for of, _ in members]
+        if not counts.sum() or any(one is None for one in exact):
+            continue
+        merged = Latencies()
+        for one in exact:
+            merged.extend(one or Latencies())
+        parts, latencies = histograms.curve(
+            *((merged.between(), _BIN_EDGES) if merged.count else (counts, histogram.bounds))
+        )
+        name = side if len(members) > 1 else run.name
+        texts.append(_percentiles(merged, name if len(sides) > 1 else ""))
+        bounds, share = histograms.density(counts, histogram.bounds)
+        key, alone = f"{name}: {count(counts.sum())} {scene.roles.operations}", len(sides) == 1
+        shares.append(Drawing(key, run.colour, bounds, np.append(0.0, share), look="steps", filled=alone))
+        nines, steps = np.repeat(-np.log10(1 - parts), 2)[:-1], np.repeat(latencies, 2)[1:]
+        curves.append(Drawing(name, run.colour, nines, steps, words=[f"p{100 * (1 - 10**-n):.7g}" for n in nines]))
+    if not shares:
         return
     what = f", {operation}" if operation else ""
-    words = "; ".join(filter(None, texts))
-    notes = [scene.source(scene.roles.histogram)]
-    if any(run.warmup for run, _ in found):
-        notes.append("From the first report after the warm-up on.")
-    notes.append(foot_note([latencies for _, latencies, _ in curves]))
+    source = scene.source(scene.roles.histogram)
+    after = "From the first report after the warm-up on." if any(run.warmup for run, _ in found) else ""
+    low, *_, high = sorted(edge for one in shares for edge in (one.x[0], one.x[-1]))
+    only = "" if any(one.x[-1] for one in curves) else "One operation only."
+    caption = f"Share of the {scene.roles.operations} by latency, for each doubling of it. {only} {source} {after}"
     yield Plot(
         f"Latency distribution{what}",
-        drawing.distribution(
-            curves,
-            LATENCY,
-            f"Share of operations by latency, and latency by percentile, for {len(curves)} runs{what}",
-            shares,
-        ),
-        f"Share of the {scene.roles.operations} by latency, for each doubling of it, and latency by "
-        f"percentile{words and f': {words}'}. {' '.join(filter(None, notes))}".rstrip(),
-        keys,
+        " ".join(caption.split()),
+        LATENCY,
+        Axis("operations an octave", numbers.part, ".3~%"),
+        shares,
+        "; ".join(f"{one.name}, from {time(one.x[0])} to {time(one.x[-1])}" for one in shares),
+        limits=(low, high),
+    )
+    end = max(float(one.x[-1]) for one in curves)
+    words = "; ".join(filter(None, texts))
+    if not end:
+        return
+    yield Plot(
+        f"Latency by percentile{what}",
+        " ".join(filter(None, (f"{words}." if words else "", after, foot_note([one.y for one in curves])))),
+        percentiles(end),
+        LATENCY,
+        curves,
+        f"Latency by percentile of {len(curves)} {'runs' if len(curves) > 1 else 'run'}{what}: {words}",
     )
 
 

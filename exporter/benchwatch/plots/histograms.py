@@ -55,6 +55,18 @@ class LatencyGrid(NamedTuple):
         return np.array(edges), np.array(rates).reshape(-1, sums.shape[1]).T
 
 
+def pooled(grids: Sequence[LatencyGrid], width: float) -> tuple[Array, Array]:
+    """The mean over repeats of `LatencyGrid.columns`, in columns of `width` seconds from the start on."""
+    edges = np.arange(0.0, max(float(grid.seconds[-1]) for grid in grids) + width, width)
+    total = np.zeros((grids[0].counts.shape[1], len(edges) - 1))
+    for grid in grids:
+        own, rates = grid.columns(width)
+        place = np.searchsorted(own, (edges[1:] + edges[:-1]) / 2) - 1
+        inside = (place >= 0) & (place < rates.shape[1])
+        total[:, inside] += rates[:, place[inside]]
+    return edges, total / len(grids)
+
+
 def bounds_of(series: Iterable[Series]) -> list[str]:
     """The upper edges of all their buckets, ascending; sysbench reports only the buckets that are not empty."""
     return sorted({bound for one in series for bound in one.bounds}, key=float)

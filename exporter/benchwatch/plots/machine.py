@@ -19,9 +19,9 @@ from ..why.prometheus import TIMEOUT, Prometheus, PrometheusError, text
 from ..why.seen import Samples
 from . import axes, theme
 from .axes import Axis
-from .drawing import Marks
+from .plot import Marks, Plot
 from .run_view import Trace, View
-from .section import Plot, Section
+from .section import Section
 from .slowness import why_slow
 from .time_lines import Line
 from .timeplot import time_plot
@@ -41,7 +41,6 @@ class _Panel(NamedTuple):
     """The suffix of a line's name."""
     unit: Axis
     caption: str
-    log: bool = False
 
 
 def sections(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterator[Section]:
@@ -114,7 +113,6 @@ def _disks(prometheus: Prometheus, run: View, hosts: set[str]) -> Iterator[Plot]
             axes.LATENCY,
             f"Mean time of a request, including the queue: total seconds divided by the number of requests; blank "
             f"without requests. {source}",
-            log=True,
         ),
         _Panel(
             "Disk utilisation",
@@ -142,7 +140,6 @@ def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
             {"": _FRONTEND.format("latency_seconds")},
             axes.LATENCY,
             "Average latency as the virtual machine sees it, from the CVM's pages.",
-            log=True,
         ),
         _Panel(
             "Front-end operations of vdisks",
@@ -220,7 +217,7 @@ def _figure(
 ) -> Iterator[Plot]:
     found = [(what, one) for what, query in panel.queries.items() for one in prometheus.range(query)]
     found = [(what, one) for what, one in found if _identity(one, labels) in chosen]
-    if panel.log:  # node_exporter counts whole milliseconds: shorter times cannot be measured
+    if panel.unit.log:  # node_exporter counts whole milliseconds: shorter times cannot be measured
         above = ((what, one, one.values > 0) for what, one in found)
         found = [
             (what, Samples(one.labels, one.times[some], one.values[some])) for what, one, some in above if some.any()
@@ -241,4 +238,4 @@ def _figure(
         key = " ".join(part for part in parts if part)
         traces.append(Trace(line, key, operation, colour, operations.index(operation) > 0))
     marks = Marks(run.warmup)
-    yield time_plot(panel.title, traces, run.length, panel.unit, marks, panel.caption, rate=not panel.log)
+    yield time_plot(panel.title, traces, run.length, panel.unit, marks, panel.caption)

@@ -18,7 +18,7 @@ from ..history.timeline import Timeline
 from ..metrics.samples import Family
 from ..tools.roles import Roles
 from . import theme
-from .time_lines import Line, Span, held, interval, stalls
+from .time_lines import Array, Line, Span, held, interval, stalls
 
 MOST_LINES = 6
 
@@ -69,6 +69,8 @@ class Trace(NamedTuple):
     dashed: bool
     of: int = 1
     """How many lines are combined in it."""
+    runs: int = 1
+    """How many repeats it is the median of."""
 
 
 def views(timelines: Iterable[Timeline], warmup: float | None, experiments: Mapping[str, str]) -> list[View]:
@@ -106,7 +108,7 @@ def label(series: Series, name: str) -> str:
 
 def traces(runs: Sequence[View], roles: Roles, family: Family, *, rate: bool, quantile: str = "") -> list[Trace]:
     """The series of that name of all runs as lines, combined as the module's rule says."""
-    found = []
+    sides: dict[str, list[list[Trace]]] = {}
     for run in runs:
         own = [
             (worker, series)
@@ -114,10 +116,28 @@ def traces(runs: Sequence[View], roles: Roles, family: Family, *, rate: bool, qu
             if len(series.times) and (not quantile or label(series, "quantile") == quantile)
         ]
         if len(runs) > 1 or len(own) > MOST_LINES:
-            found += _together(run, own, roles, rate, several=len(runs) > 1)
+            sides.setdefault(run.side, []).append(_together(run, own, roles, rate, several=len(runs) > 1))
         else:
-            found += _apart(run, own, roles)
-    return found
+            sides.setdefault(run.side, []).append(_apart(run, own, roles))
+    return [trace for side, each in sides.items() for trace in (each[0] if len(each) == 1 else _repeated(side, each))]
+
+
+def _repeated(side: str, each: Sequence[Sequence[Trace]]) -> Iterator[Trace]:
+    """The repeats of an experiment as the median of each operation, from the lowest to the highest of them."""
+    first = {trace.operation: trace for found in reversed(each) for trace in found}
+    for operation, trace in sorted(first.items(), key=lambda item: item[1].dashed):
+        lines = [one.line for found in each for one in found if one.operation == operation]
+        name = " ".join(part for part in (side, operation) if part)
+        yield trace._replace(line=middle_of(lines), name=name, runs=len(lines))
+
+
+def middle_of(lines: Sequence[Line]) -> Line:
+    """The median of lines at common moments that at least half of them reach, and the lowest and the highest there."""
+    moments, values = _at_once(lines)
+    known = (~np.isnan(values)).sum(axis=0) >= len(lines) / 2
+    values = values[:, known]
+    low, middle, high = np.nanmin(values, axis=0), np.nanmedian(values, axis=0), np.nanmax(values, axis=0)
+    return Line(moments[known], middle, low, high)
 
 
 def _apart(run: View, own: Sequence[tuple[Timeline, Series]], roles: Roles) -> list[Trace]:
@@ -165,14 +185,19 @@ def combined(lines: Sequence[Line], *, rate: bool) -> Line:
     """Several lines as one at common moments: the sum of rates, otherwise the highest."""
     if len(lines) == 1:
         return lines[0]
+    moments, values = _at_once(lines)
+    known = ~np.isnan(values).all(axis=0)
+    values = values[:, known]
+    return Line(moments[known], np.nansum(values, axis=0) if rate else np.nanmax(values, axis=0))
+
+
+def _at_once(lines: Sequence[Line]) -> tuple[Array, Array]:
+    """Common moments, elapsed seconds, and the value of each line at each of them; NaN where it has none."""
     moments = lines[0].seconds
     if any(not np.array_equal(line.seconds, moments) for line in lines):
         step = max(interval(line.seconds) for line in lines) or 1.0
         moments = np.arange(step, max(line.seconds[-1] for line in lines) + step, step)
-    values = np.array([held(line, moments) for line in lines])
-    known = ~np.isnan(values).all(axis=0)
-    values = values[:, known]
-    return Line(moments[known], np.nansum(values, axis=0) if rate else np.nanmax(values, axis=0))
+    return moments, np.array([held(line, moments) for line in lines])
 
 
 def stalled(run: View, roles: Roles) -> list[Span]:
@@ -192,13 +217,17 @@ def stalled(run: View, roles: Roles) -> list[Span]:
 
 
 def parameters(run: View) -> Mapping[str, str]:
-    """The parameters of a run; if workers differ in one, it appears once for each, with the worker's name."""
-    found: dict[str, dict[str, str]] = {}
+    """The parameters of a run; if workers differ in one, it appears once for each, with the worker's name.
+
+    If the repeats of an experiment differ in one, it has all their values.
+    """
+    found: dict[str, dict[str, dict[str, None]]] = {}
     for timeline in run.timelines:
         for name, value in timeline.parameters.items():
-            found.setdefault(name, {})[timeline.worker] = value
+            found.setdefault(name, {}).setdefault(timeline.worker, {})[value] = None
     flat = {}
-    for name, values in found.items():
+    for name, of_workers in found.items():
+        values = {worker: "; ".join(each) for worker, each in of_workers.items()}
         if len(set(values.values())) == 1:
             flat[name] = next(iter(values.values()))
         else:

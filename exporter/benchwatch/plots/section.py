@@ -8,6 +8,9 @@ from typing import NamedTuple
 from ..values.errors import UserError
 from ..values.printable import in_html
 from . import theme
+from .axes import OPERATIONS as COUNTS
+from .figure import encoded
+from .plot import Plot
 
 STYLE = """
 :root{color-scheme:light dark}
@@ -30,10 +33,7 @@ margin:22px 0 0;padding:0}
 figure{margin:0 0 18px;background:var(--card);border:1px solid var(--line);border-radius:12px;padding:16px 18px 14px}
 figure h3{margin:0 0 4px}
 figcaption{font-size:13.5px;margin:6px 0 0;max-width:96ch}
-.plot,.scroll{overflow-x:auto}
-.plot>svg:not(.chart){display:block;width:100%;min-width:660px;height:auto}
-.plot>svg:not(.chart) *{stroke-linejoin:round;stroke-linecap:butt}
-.plot text{font-family:inherit!important}
+.scroll{overflow-x:auto}
 .keys{display:flex;flex-wrap:wrap;gap:2px 18px;list-style:none;margin:4px 0 2px;padding:0;font-size:13.5px}
 .keys li{overflow-wrap:anywhere}
 .chip{margin-right:7px;vertical-align:middle}
@@ -50,9 +50,14 @@ tbody td{min-width:8em;max-width:62ch}
 .note{border-left:3px solid var(--s1);background:var(--card);border-radius:0 8px 8px 0;padding:10px 16px;margin:14px 0}
 details{margin:14px 0} summary{cursor:pointer;color:var(--soft)}
 footer{padding-top:28px;padding-bottom:48px;font-size:13.5px}
-@media(max-width:640px){body>*{padding:0 14px}h1{font-size:24px}figure{padding:12px 10px}.tiles dd{font-size:19px}}
+@media(max-width:640px){body>*{padding:0 14px}h1{font-size:24px}
+figure{padding:12px 4px}figure h3,figcaption{padding:0 8px}.tiles dd{font-size:19px}
+.numbers thead{display:none}.numbers tr{display:grid;grid-template-columns:repeat(3,1fr);padding:8px 0;gap:0 10px}
+.numbers,.numbers tbody{display:block}.numbers tbody th{grid-column:1/-1;padding:0;color:var(--ink);font-weight:600}
+.numbers td{text-align:left;padding:2px 0;white-space:normal}
+.numbers td[data-label]::before{content:attr(data-label);display:block;font-size:12px;color:var(--soft)}}
 @media print{@page{margin:14mm 12mm}body{background:none;font-size:12px;print-color-adjust:exact}
-body>*{max-width:none;padding:0}header{padding:0}.plot,.scroll{overflow:visible}.plot>svg{min-width:0!important}
+body>*{max-width:none;padding:0}header{padding:0}.scroll{overflow:visible}
 figure,.tiles,tr{break-inside:avoid}h2,h3{break-after:avoid}table{font-size:11px}
 th,td,.numbers td,.numbers thead th,tbody th{white-space:normal;padding-right:10px}
 tbody td,.numbers tbody td,.numbers tbody th{min-width:0}}
@@ -65,18 +70,6 @@ class Key(NamedTuple):
 
     name: str
     colour: str
-    dashed: bool = False
-
-
-class Plot(NamedTuple):
-    """A plot for the page. `svg` is safe HTML; all other text is not."""
-
-    title: str
-    svg: str
-    caption: str
-    keys: Sequence[Key] = ()
-    missing: str = ""
-    """Why there is no drawing."""
 
 
 def attempted(title: str, draw: Callable[[], Iterable[Plot]]) -> Iterator[Plot]:
@@ -84,7 +77,7 @@ def attempted(title: str, draw: Callable[[], Iterable[Plot]]) -> Iterator[Plot]:
     try:
         yield from draw()
     except Exception as error:
-        yield Plot(title, "", "", missing=why_missing(error))
+        yield missed(title, why_missing(error))
 
 
 def attempted_section(title: str, make: Callable[[], Iterable["Section"]]) -> Iterator["Section"]:
@@ -95,6 +88,11 @@ def attempted_section(title: str, make: Callable[[], Iterable["Section"]]) -> It
         raise
     except Exception as error:
         yield Section(title, notes=[f"{title}: {why_missing(error)}"])
+
+
+def missed(title: str, why: str) -> Plot:
+    """In the place of a plot, the reason why there is none."""
+    return Plot(title, "", COUNTS, COUNTS, missing=why)
 
 
 def why_missing(error: Exception) -> str:
@@ -116,23 +114,43 @@ class Section(NamedTuple):
     """Sentences about what is missing and why."""
 
 
+def ready(section: Section) -> Section:
+    """With the figure of each plot; one that cannot be made says so, so that no other plot is lost."""
+    return section._replace(figures=list(map(_ready, section.figures)))
+
+
+def _ready(plot: Plot) -> Plot:
+    if plot.missing or plot.source:
+        return plot
+    try:
+        return plot._replace(source=encoded(plot))
+    except Exception as error:
+        return missed(plot.title, why_missing(error))
+
+
 def rendered(section: Section) -> str:
-    """As HTML."""
+    """As HTML. A caption that several plots share stands once."""
     notes = "".join(f'<p class="note">{in_html(note)}</p>' for note in section.notes)
-    figures = "".join(map(_figure, section.figures))
+    figures, captions = "", {""}
+    for plot in ready(section).figures:
+        figures += _figure(plot, caption=plot.caption not in captions)
+        captions.add(plot.caption)
     return f"<section><h2>{in_html(section.title)}</h2>{section.html}{notes}{figures}</section>\n"
 
 
-def _figure(figure: Plot) -> str:
-    if figure.missing:
-        return f'<h3>{in_html(figure.title)}</h3><p class="note">{in_html(figure.missing)}</p>\n'
+def _figure(plot: Plot, *, caption: bool) -> str:
+    title = in_html(plot.title)
+    if plot.missing:
+        return f'<h3>{title}</h3><p class="note">{in_html(plot.missing)}</p>\n'
+    below = f"<figcaption>{in_html(plot.caption)}</figcaption>" if caption else ""
     return (
-        f'<figure><h3>{in_html(figure.title)}</h3>{legend(figure.keys)}<div class="plot">{figure.svg}</div>'
-        f"<figcaption>{in_html(figure.caption)}</figcaption></figure>\n"
+        f'<figure class="{"over-time" if plot.length else "half"}"><h3>{title}</h3>'
+        f'<div class="chart" data-plot="{title}"><p>{in_html(plot.description)}</p>'
+        f'<script type="application/json">{plot.source}</script></div>{below}</figure>\n'
     )
 
 
 def legend(keys: Sequence[Key]) -> str:
     """As HTML; empty without keys."""
-    lines = "".join(f"<li>{theme.chip(key.colour, dashed=key.dashed)}{in_html(key.name)}</li>" for key in keys)
+    lines = "".join(f"<li>{theme.chip(key.colour)}{in_html(key.name)}</li>" for key in keys)
     return f'<ul class="keys">{lines}</ul>' if lines else ""

@@ -18,10 +18,10 @@ from ..why.exported import INFO
 from ..why.prometheus import Prometheus, text
 from . import theme
 from .axes import Axis
-from .drawing import Marks
+from .plot import Marks, Plot
 from .run_tables import table
 from .run_view import Trace, View
-from .section import Plot, Section
+from .section import Section
 from .time_lines import Array, Line, Span
 from .timeplot import time_plot
 
@@ -40,7 +40,7 @@ _STANDS_OUT = 3
 _MOST_LAYERS = 6
 _MOST_SPIKES = 30
 _MOST_TIMES = 10
-_TIMES = Axis("times its usual", lambda ratio: f"{ratio:.3g}x")
+_TIMES = Axis("times its usual", lambda ratio: f"{ratio:.3g}x", ".3~r", "x", log=True)
 _UNNAMED = frozenset({"__name__", "alertname", "alertstate", "severity", "run"})
 
 
@@ -118,7 +118,7 @@ def _layers(prometheus: Prometheus, run: View, of_run: str, spikes: Iterable[Spa
         "run_layer:slowness:ratio. Marked: when the run was slower than usual."
     )
     title = "Layers, compared with their usual values"
-    yield time_plot(title, traces, run.length, _TIMES, Marks(run.warmup, marked), caption, rate=False)
+    yield time_plot(title, traces, run.length, _TIMES, Marks(run.warmup, marked), caption)
 
 
 def _alert(labels: Mapping[str, str], spans: Sequence[Span], start: float) -> TableRow:

@@ -7,7 +7,7 @@ from ..metrics.samples import Family
 from ..tools.registry import TOOLS
 from ..tools.roles import Roles
 from . import theme
-from .drawing import Marks
+from .plot import Marks
 from .run_view import View, stalled
 
 

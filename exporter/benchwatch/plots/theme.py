@@ -1,4 +1,4 @@
-"""How plots look: colours that follow the reader's light or dark theme, and lines and letters of drawings.
+"""How plots look: colours that follow the reader's light or dark theme.
 
 Series colours are those of Okabe and Ito (https://jfly.uni-koeln.de/color/), which people with colour-blindness can
 distinguish, darkened or lightened for contrast: WCAG 2.2, level AA, is 3 to 1 for lines, 4.5 to 1 for text.
@@ -32,23 +32,14 @@ SERIES = tuple(_THEME[f"s{number}"][0] for number in range(8))
 LEVELS = tuple(_THEME[f"q{number}"][0] for number in range(5))
 """From pale to strong, for things with an order: percentiles; the last one stands apart, for the maximum."""
 
-VARIABLES = {light: f"var(--{name})" for name, (light, _) in _THEME.items()}
-"""The CSS variable of each colour above."""
+NAMES = {light: name for name, (light, _) in _THEME.items()}
+"""The CSS variable of each colour above, without its dashes."""
 
 _CHART = """
-.chart{display:block;width:calc(100% - 118px);margin-left:62px;overflow:visible}
-.chart path{stroke-width:1.4;stroke-linejoin:round;vector-effect:non-scaling-stroke}
-.chart path:not([fill]){fill:none}
-.chart .grid,.chart .base{stroke:var(--line);stroke-width:1}
-.chart .d{stroke-dasharray:5 3}
-.chart .dot{stroke-width:4;stroke-linecap:round}
-.chart .objective{stroke:var(--stall);stroke-width:1.2;stroke-dasharray:2 3}
-.chart .warmup{fill:var(--warmup);fill-opacity:.16}
-.chart image{image-rendering:pixelated}
-.chart text{font-size:11px}.chart text:not([fill]){fill:var(--soft)}
-.chart .m{text-anchor:middle}.chart .e,.chart .f{text-anchor:end}
-.pair{display:grid;width:100%;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));gap:10px 16px}
-@media(max-width:640px){.chart .o,.chart .f{display:none}}
+.chart:not([data-drawn]){min-height:270px}.chart>p{margin:0;color:var(--soft);font-size:13.5px}
+.chart>.note{color:inherit}.canvas{width:100%}
+.canvas .modebar{opacity:0}.canvas:hover .modebar{opacity:1}.canvas .modebar-group{background:none!important}
+.canvas .modebar-btn{border:0;background:none;padding:0}.canvas .modebar-btn svg{height:1em;width:1em;min-width:0}
 """
 
 
@@ -60,11 +51,10 @@ def css() -> str:
 
 def variable(colour: str) -> str:
     """The CSS variable of a colour above."""
-    return VARIABLES[colour]
+    return f"var(--{NAMES[colour]})"
 
 
-def chip(colour: str, *, dashed: bool = False) -> str:
+def chip(colour: str) -> str:
     """A piece of a line of that colour, for a legend."""
-    dashes = ' stroke-dasharray="5 3"' if dashed else ""
-    line = f'<path d="M0 4H20" stroke="{variable(colour)}" stroke-width="3"{dashes}/>'
+    line = f'<path d="M0 4H20" stroke="{variable(colour)}" stroke-width="3"/>'
     return f'<svg class="chip" width="20" height="8" aria-hidden="true">{line}</svg>'

@@ -16,7 +16,7 @@ from ..compare.course import SILENT_INTERVALS
 
 Array = NDArray[np.float64]
 
-COLUMNS = 360
+COLUMNS = 1800
 """Columns of a plot, if there are more values."""
 _GAP_INTERVALS = 2.5
 """There is a gap between two values if their distance exceeds the usual one this many times."""
@@ -29,6 +29,9 @@ class Line(NamedTuple):
 
     seconds: Array
     values: Array
+    low: Array | None = None
+    """Of the median of repeats: the lowest at each moment, and the highest; None: of one run."""
+    high: Array | None = None
 
 
 class Drawn(NamedTuple):
@@ -63,18 +66,21 @@ def column_width(length: float, lines: Iterable[Line]) -> float:
 
 def drawn(line: Line, width: float, *, rate: bool) -> Drawn:
     """What to draw of a line: columns of `width` seconds, or each value if that is 0."""
-    seconds, values = line
+    seconds, values = line.seconds, line.values
+    lowest, highest = (values if end is None else end for end in (line.low, line.high))
     if not len(seconds):
         return Drawn(seconds, values, values, values)
     if not width:
         breaks = np.flatnonzero(np.diff(seconds) > _GAP_INTERVALS * interval(seconds)) + 1
         seconds = np.insert(seconds, breaks, (seconds[breaks] + seconds[breaks - 1]) / 2)
-        values = np.insert(values, breaks, np.nan)
-        return Drawn(seconds, values, values, values)
+        middle = np.insert(values, breaks, np.nan)
+        if line.low is None:
+            return Drawn(seconds, middle, middle, middle)
+        return Drawn(seconds, np.insert(lowest, breaks, np.nan), middle, np.insert(highest, breaks, np.nan))
     # A value reported at the edge of a column belongs to the time before.
     column = np.ceil(seconds / width - 1e-9)
     starts = np.flatnonzero(np.diff(column, prepend=np.nan) != 0)
-    low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    low, high = np.minimum.reduceat(lowest, starts), np.maximum.reduceat(highest, starts)
     if rate:
         middle = np.add.reduceat(values, starts) / np.diff(starts, append=len(values))
     else:

@@ -33,7 +33,10 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         "--output", type=Path, default=Path("report.html"), metavar="FILE", help="file to write (default: report.html)"
     )
     output.add_argument(
-        "--png", type=Path, metavar="FILE", help="also write a picture for posts: title, main figures, throughput"
+        "--png",
+        type=Path,
+        metavar="FILE",
+        help="also write a picture for posts: main figures and a plot (needs Chromium)",
     )
     shown = parser.add_argument_group("what is shown")
     shown.add_argument(
@@ -53,14 +56,9 @@ def _report(options: argparse.Namespace) -> int:
     from ..plots.run_view import views
     from ..settings.record import SUFFIX
     from ..settings.settings import load_settings
-    from . import style
     from .contents import document, preview
 
     prometheus = server_url(options.prometheus, "--prometheus") if options.prometheus else ""
-    try:
-        style.begin()
-    except ModuleNotFoundError as error:
-        raise ConfigError("report needs matplotlib: pip install '.[analysis]' in benchwatch's checkout") from error
     settings = load_settings(options.config_file)
     buckets = Buckets(settings.histogram.buckets_per_octave)
     found = [run for run in find_runs(options.paths, settings.runs, buckets, different="report") if run.plans]

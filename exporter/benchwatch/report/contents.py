@@ -20,19 +20,20 @@ from ..compare.wording import figure, heading, row_title
 from ..plots import run_tables
 from ..plots.benchmark import benchmark_figures, nothing_to_draw
 from ..plots.run_view import View
-from ..plots.section import Key, Section, attempted_section
+from ..plots.section import Key, Section, attempted_section, ready
 from ..plots.stage import Stage, stages
 from ..results.result_view import objectives
 from ..show.content import TableRow
 from ..values.printable import in_html
 from . import sweep_section
-from .differences import changes
+from .differences import changes, compared, main_changes
 from .page import page
 from .picture import Tile, picture
 
 _TILES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, LATENCY_P99, LATENCY_MAX)
 _FOREMOST = (THROUGHPUT, LATENCY_P99, LATENCY_MEAN, LATENCY_MAX)
 _MOST_PICTURED = 4
+_MOST_CHANGES = 3
 _MOST_TILES = 12
 _NAMED = 3
 """How many runs the title names besides the first."""
@@ -57,7 +58,7 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument
         swept = [(run, one) for run, one in measured if sweep_section.is_part(run)]
         if swept:
             sweep = f"Sweep: {tool}"
-            sections += attempted_section(sweep, partial(_swept, sweep, swept))
+            sections += attempted_section(sweep, partial(sweep_section.sections, sweep, swept))
         others = [(run, one) for run, one in measured if not sweep_section.is_part(run)]
         if not others:
             continue
@@ -74,15 +75,13 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument
         notes = [*said.notes, *_notes(scene, bool(figures))]
         sections.append(Section(f"{tool}{seen}", figures, said.html, notes))
     sides = {run.side: run.colour for run in runs}
-    compared = _compared(scenes)
+    has_changes = _compared(scenes)
     keys = [Key(side, colour) for side, colour in sides.items()] if len(runs) > 1 else []
     tiles = [(name, value) for _, name, value in _figures(firsts)] if len(runs) == 1 else []
     sections += attempted_section("Disks and vdisks", lambda: machine)
-    closing = list(_tables(runs) if compared or len(sides) == 1 else _chapters(scenes))
-    html = page(
-        _title(runs, scenes), _summary(runs), tiles if len(tiles) <= _MOST_TILES else [], keys, [*sections, *closing]
-    )
-    every = [*sections, *closing]
+    closing = list(_tables(runs) if has_changes or len(sides) == 1 else _chapters(scenes))
+    every = list(map(ready, [*sections, *closing]))
+    html = page(_title(runs, scenes), _summary(runs), tiles if len(tiles) <= _MOST_TILES else [], keys, every)
     missing = [f"{plot.title}: {plot.missing}" for section in every for plot in section.figures if plot.missing]
     return ReportDocument(html, [*missing, *(note for one in every if not one.figures for note in one.notes)])
 
@@ -90,16 +89,34 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument
 def preview(runs: Sequence[View]) -> bytes:
     """The picture of the runs as a PNG file; with several tools, it shows the first one."""
     scenes = list(stages(runs))
-    found = [(run, _foremost(_measure(run))) for run in scenes[0].runs]
-    if len(found) == 1:
-        tiles = [Tile(name, value) for name, value in found[0][1]]
+    scene = scenes[0]
+    measured = [(run, _measure(run)) for run in scene.runs]
+    swept = [(run, one) for run, one in measured if sweep_section.is_part(run)]
+    tiles: list[Tile] = []
+    if swept:
+        plots = next(sweep_section.sections("", swept)).figures
+    elif len(runs) == 1:
+        plots = list(benchmark_figures(scene))
+        tiles = [Tile(name, value) for name, value in _foremost(measured[0][1])]
     else:
-        tiles = []
-        for run, figures in found:
-            texts = [f"{value} {name.removeprefix('latency ')}" for name, value in figures[:2]]
-            if texts:
-                tiles.append(Tile(run.name, texts[0], ", ".join([*_unfinished(run), *texts[1:]]), run.colour))
-    return picture(_title(runs, scenes), _summary(runs), tiles[:_MOST_PICTURED], scenes[0])
+        plots = list(benchmark_figures(scene))
+        tiles = _compared_tiles(scene, measured)
+    return picture(_title(runs, scenes), _summary(runs), tiles[:_MOST_PICTURED], next(iter(plots), None))
+
+
+def _compared_tiles(scene: Stage, measured: Sequence[tuple[View, Result]]) -> list[Tile]:
+    """What changed between two sides; of runs that cannot be compared and of more sides, the main figures of each."""
+    sides = dict.fromkeys(run.side for run in scene.runs)
+    if len(sides) == 2:
+        found = compared(scene.runs, [one for _, one in measured]).found
+        if found is not None:
+            return [Tile(*texts) for texts in main_changes(found)][:_MOST_CHANGES]
+    tiles = []
+    for run, one in {run.side: (run, one) for run, one in reversed(measured)}.values():
+        texts = [f"{value} {name.removeprefix('latency ')}" for name, value in _foremost(one)[:2]]
+        if texts:
+            tiles.append(Tile(run.side, texts[0], ", ".join([*_unfinished(run), *texts[1:]]), run.colour))
+    return tiles[::-1]
 
 
 def _unfinished(run: View) -> set[str]:
@@ -166,10 +183,6 @@ def _notes(scene: Stage, drawn: bool) -> Iterator[str]:
         yield nothing_to_draw(scene.runs[0].timelines[0].tool)
 
 
-def _swept(name: str, runs: Sequence[tuple[View, Result]]) -> Iterator[Section]:
-    yield sweep_section.section(name, runs)
-
-
 def _changed(scene: Stage, measured: Sequence[Result]) -> Iterator[Section]:
     yield changes(scene.runs, measured)
 
@@ -195,27 +208,34 @@ def _tables(runs: Sequence[View]) -> Iterator[Section]:
 def _results(runs: Sequence[View]) -> Iterator[Section]:
     results = run_tables.results(runs)
     if results:
-        yield Section("Results of the whole run", html=results)
+        yield Section("Results of the whole run", html=_folded(results, runs))
+
+
+def _folded(html: str, runs: Sequence[View]) -> str:
+    """A table with a column for each run, closed if these repeat experiments."""
+    if len({run.side for run in runs}) == len(runs):
+        return html
+    return f"<details><summary>Each of the {len(runs)} runs</summary>{html}</details>"
 
 
 def _parameters(runs: Sequence[View]) -> Iterator[Section]:
-    heads = run_tables.heads(runs)
-    differing, shared, _ = run_tables.settings(runs)
+    sides = run_tables.by_side(runs)
+    differing, shared, _ = run_tables.settings(sides)
     html = ""
     if differing:
-        html += f"<h3>Different</h3>{run_tables.table(heads, differing)}"
-    if shared and len(runs) > 1:
+        html += f"<h3>Different</h3>{run_tables.table(run_tables.heads(sides), differing)}"
+    if shared and len(sides) > 1:
         one = [row._replace(cells=row.cells[:2]) for row in shared]
         html += f"<h3>The same in all runs</h3>{run_tables.table((), one)}"
     elif shared:
-        html += run_tables.table(heads, shared)
+        html += run_tables.table((), shared)
     if html:
         yield Section("Parameters", html=html)
 
 
 def _environment(runs: Sequence[View]) -> Iterator[Section]:
-    heads = run_tables.heads(runs)
     _, _, machine = run_tables.settings(runs)
     kept = [objectives(run.timelines, run.warmup) for run in runs]
     rows = [TableRow(["Objective", *kept])] if any(kept) else []
-    yield Section("Environment", html=run_tables.table(heads, [*run_tables.environment(runs), *rows, *machine]))
+    html = run_tables.table(run_tables.heads(runs), [*run_tables.environment(runs), *rows, *machine])
+    yield Section("Environment", html=_folded(html, runs))

@@ -1,36 +1,43 @@
-"""A picture of 1200 x 630 pixels (PNG), the size of previews in posts: title, main figures and the throughput.
+"""A picture of 1200 x 630 pixels (PNG), the size of previews in posts: title, main figures and one plot.
 
-It is always light, because it does not know its reader's theme. Text from outside is drawn without interpreting markup;
-a character that the font lacks is drawn as a box.
+It is a page of its own, which a Chromium without a window photographs; it is always light.
 """
 
-import io
-import warnings
-from collections.abc import Container, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from ..plots import theme
-from ..plots.axes import throughput
-from ..plots.drawing import Stroke
-from ..plots.run_view import traces
-from ..plots.stage import Stage
-from ..plots.time_lines import column_width, drawn
-from ..values.printable import printable
+from ..plots.figure import encoded
+from ..plots.plot import Plot
+from ..plots.section import Section, rendered
+from ..values.errors import ConfigError
+from ..values.printable import in_html
 from ..values.version import VERSION
-from . import charts
+from .page import document
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-_DOTS = 200
-"""Pixels per inch: letters of nine points stay legible on a small screen."""
-_WIDTH, _HEIGHT = 1200 / _DOTS, 630 / _DOTS
-_LEFT, _RIGHT = 0.05, 0.95
-_PLOT = (0.115, 0.145, _RIGHT - 0.115, 0.42)
-_MOST_KEYS, _LONGEST_KEY = 4, 16
-"""Number of lines in the legend, without those that a tile names, and characters per name."""
-_SMALLEST = 0.6
-"""Factor by which a text shrinks at most before its end is cut off."""
+_WIDTH, _HEIGHT = 1200, 630
+_CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+_PLOT, _ALONE = 350, 430
+"""Height of the plot, pixels: below tiles, and without any."""
+_PATIENCE = 60
+"""Seconds that Chromium may take."""
+_STYLE = f"""
+:root{{color-scheme:light}}body{{width:{_WIDTH}px;height:{_HEIGHT}px;overflow:hidden;background:var(--card);
+padding:34px 48px 20px;display:flex;flex-direction:column}}
+body>*{{padding:0!important;max-width:none;margin:0;width:100%}}
+h1{{font-size:34px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}}h2,h3,figcaption{{display:none}}
+header p{{max-width:none;font-size:18px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}}
+.tiles{{display:flex;gap:20px;margin:10px 0 0}}.tiles div{{border:0;padding:0;flex:1 1 0;min-width:0}}
+.tiles dt,.tiles dd{{overflow:hidden;text-overflow:ellipsis;white-space:nowrap}}.tiles dt{{font-size:17px}}
+.tiles dd{{font-size:27px}}.tiles dd small{{display:block;font-size:17px;font-weight:400}}
+figure{{border:0;padding:0;margin:0}}main{{flex:1;font-size:18px;min-height:0}}.modebar-container{{display:none}}footer{{font-size:15px}}
+"""
 
 
 class Tile(NamedTuple):
@@ -42,64 +49,41 @@ class Tile(NamedTuple):
     colour: str = theme.SOFT
 
 
-def picture(title: str, summary: str, tiles: Sequence[Tile], scene: Stage) -> bytes:
-    """The picture, a PNG file."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(_WIDTH, _HEIGHT), dpi=_DOTS, facecolor=theme.CARD)
-    FigureCanvasAgg(figure)
-    found = io.BytesIO()
-    with warnings.catch_warnings(action="ignore", category=UserWarning):  # about characters that the font lacks
-        _write(figure, _LEFT, 0.89, title, 15, _RIGHT - _LEFT, fontweight="bold")
-        _write(figure, _LEFT, 0.835, summary, 7.5, _RIGHT - _LEFT, color=theme.SOFT)
-        step = (_RIGHT - _LEFT) / max(3, len(tiles))
-        for number, tile in enumerate(tiles):
-            place, room = _LEFT + number * step, step - 0.02
-            _write(figure, place, 0.745, tile.name, 7.5, room, color=tile.colour)
-            _write(figure, place, 0.665, tile.value, 14, room, fontweight="bold")
-            _write(figure, place, 0.615, tile.more, 7.5, room, color=theme.SOFT)
-        _plot(figure, scene, {tile.name for tile in tiles})
-        _write(figure, _LEFT, 0.025, f"benchwatch {VERSION}", 6, 0.3, color=theme.SOFT)
-        figure.savefig(found, format="png", dpi=_DOTS, facecolor=theme.CARD)
-    return found.getvalue()
+def picture(title: str, summary: str, tiles: Sequence[Tile], plot: Plot | None) -> bytes:
+    """The picture, a PNG file. Raises ConfigError without a Chromium, or if that makes none in time."""
+    shown = "".join(
+        f'<div><dt style="color:{theme.variable(tile.colour)}">{in_html(tile.name)}</dt>'
+        f"<dd>{in_html(tile.value)}<small>{in_html(tile.more)}</small></dd></div>"
+        for tile in tiles
+    )
+    header = f'<h1>{in_html(title)}</h1><p class="soft">{in_html(summary)}</p><dl class="tiles">{shown}</dl>'
+    main = (
+        rendered(Section("", [plot._replace(source=encoded(plot, _PLOT if tiles else _ALONE))]))
+        if plot
+        else "<p>no reports while it ran</p>"
+    )
+    return _photographed(document(title, header, main, f"benchwatch {VERSION}", _STYLE))
 
 
-def _plot(figure: "Figure", scene: Stage, named: Container[str]) -> None:
-    shown = traces(scene.runs, scene.roles, scene.roles.rate, rate=True)
-    axes = figure.add_axes(_PLOT)
-    if not shown:
-        axes.set_axis_off()
-        axes.text(0.5, 0.5, "no reports while it ran", transform=axes.transAxes, color=theme.SOFT, ha="center")
-        return
-    width = column_width(scene.length, [trace.line for trace in shown])
-    lines = [(drawn(trace.line, width, rate=True), Stroke(trace.colour, trace.dashed)) for trace in shown]
-    charts.draw_over_time(axes, lines, scene.length, throughput(scene.roles.unit), scene.marks())
-    axes.tick_params(labelsize=7)
-    axes.set_xlabel("")
-    axes.yaxis.label.set_fontsize(7)
-    keys = [trace for trace in shown if trace.name not in named][:_MOST_KEYS] if len(shown) > 1 else []
-    if keys:
-        from matplotlib.lines import Line2D
-
-        handles = [Line2D([], [], color=key.colour, linestyle="--" if key.dashed else "-") for key in keys]
-        names = [printable(key.name)[:_LONGEST_KEY] for key in keys]
-        place = (_RIGHT + 0.01, 0)
-        figure.legend(
-            handles, names, ncols=len(keys), fontsize=6.5, frameon=False, loc="lower right", bbox_to_anchor=place
-        )
-
-
-def _write(figure: "Figure", x: float, y: float, text: str, size: float, room: float, **how: Any) -> None:
-    """Write a text into a fraction (`room`) of the width: smaller if necessary, then with its end cut off."""
-    text = printable(text)
-    drawn_text = figure.text(x, y, text, fontsize=size, **how)
-
-    def taken() -> float:
-        return float(drawn_text.get_window_extent().width) / figure.bbox.width
-
-    if taken() > room:
-        drawn_text.set_fontsize(size * max(_SMALLEST, room / taken()))
-    while text and taken() > room:
-        text = text[: min(len(text) - 1, int(len(text) * room / taken()) + 1)]
-        drawn_text.set_text(f"{text.rstrip()}…")
+def _photographed(html: str) -> bytes:
+    program = next((path for name in _CHROMIUM if (path := shutil.which(name))), None)
+    if program is None:
+        raise ConfigError("--png needs Chromium or Chrome: install the package chromium")
+    with TemporaryDirectory() as folder:
+        page, taken = Path(folder, "page.html"), Path(folder, "picture.png")
+        page.write_bytes(html.encode(errors="replace"))
+        command = [program, "--headless", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage"]
+        command += ["--no-sandbox"] * (os.geteuid() == 0)  # which Chromium refuses to root
+        command += ["--no-first-run", "--blink-settings=preferredColorScheme=1", "--virtual-time-budget=20000"]
+        command += [f"--user-data-dir={folder}/profile", f"--window-size={_WIDTH},{_HEIGHT}"]
+        command += [f"--screenshot={taken}", page.as_uri()]
+        with subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        ) as browser:
+            try:
+                browser.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                os.killpg(browser.pid, signal.SIGKILL)
+        if not taken.is_file():
+            raise ConfigError(f"--png: {program} made no picture within {_PATIENCE} s")
+        return taken.read_bytes()

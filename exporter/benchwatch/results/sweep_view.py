@@ -100,8 +100,8 @@ def _law(curve: CapacityCurve) -> Iterator[str]:
         return
     sure = f"{level(CONFIDENCE)} intervals"
     yield (
-        f"scalability: contention {_bounded(law.contention)}, coherence {_bounded(law.coherence)} ({sure}); "
-        f"the runs are {100 * law.deviation:.1f} % from the law"
+        f"Universal Scalability Law: contention {_bounded(law.contention)}, coherence {_bounded(law.coherence)} "
+        f"({sure}); runs deviate by {100 * law.deviation:.1f} % (root mean square)"
     )
     peak, reach = law.peak, f"{law.reach:g}"
     if peak.value > law.reach:

@@ -19,6 +19,7 @@ from ..metrics.buckets import Buckets
 from ..metrics.exposition import CONTENT_TYPE
 from ..metrics.samples import PARTS
 from ..model.documents import CvmsDocument, Document, of_run, of_runs
+from ..plots.figure import PLOTLY_NAME, plotly
 from ..settings.settings import RunsSettings
 from .assets import CONTENT_SECURITY_POLICY, RUN_POLICY
 from .board import STILL_READING, Exporter
@@ -68,6 +69,7 @@ def make_app(
         [
             web.get("/", pages.landing),
             web.get("/runs/{run:[^/]+}", pages.run),  # aiohttp's own pattern excludes braces
+            web.get(f"/{PLOTLY_NAME}", pages.plotly),
             web.get("/metrics", pages.metrics),
             web.get("/api/runs", pages.api_runs),
             web.get("/api/runs/{run:[^/]+}", pages.api_run),
@@ -154,6 +156,10 @@ class _Pages:
         parts = await self._looks.parts(view, self._board.places(name), self._board.vdisks(name))
         text = run_page(view, parts, now=self._clock(), since=request.query.get("since"))
         return await _answer(request, text, _headers(RUN_POLICY))
+
+    async def plotly(self, request: web.Request) -> web.Response:
+        headers = {"Content-Type": "text/javascript; charset=utf-8", "Cache-Control": "max-age=31536000, immutable"}
+        return await _answer(request, plotly(), headers)
 
     async def healthy(self, _request: web.Request) -> web.Response:
         return web.Response(text="benchwatch is up.\n")

@@ -1,9 +1,7 @@
 """The frame of a page: style sheets, the script, and Content-Security-Policies that allow these and nothing else."""
 
-import base64
-import hashlib
-
 from ..plots import section, theme
+from ..plots.figure import DRAW, PLOTLY_NAME, source_of
 from ..values.printable import in_html
 
 _SHARED = """
@@ -110,9 +108,8 @@ RUN_STYLE = (
     + """
 body > header h1 { font-size: 26px; margin: 0; }
 body > * { max-width: 1560px; }
-section { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 560px), 1fr)); gap: 0 16px;
-  grid-auto-flow: dense; }
-section > :not(figure), figure:has(.pair) { grid-column: 1 / -1; }
+section { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 520px), 1fr)); gap: 0 16px; }
+section > :not(.half) { grid-column: 1 / -1; }
 .result { display: flex; flex-wrap: wrap; align-items: start; gap: 0 32px; } .result > .scroll { max-width: 100%; }
 h2 { margin: 22px 0 8px; padding-top: 14px; }
 .tiles { grid-template-columns: repeat(auto-fill, minmax(148px, 1fr)); margin-top: 14px; }
@@ -138,7 +135,10 @@ SCRIPT = """
     const selects = String(getSelection()) !== "";
     for (const part of page.querySelectorAll("main > div[id]")) {
       const shown = document.getElementById(part.id);
-      if (!(selects && getSelection().containsNode(shown, true))) shown.replaceWith(part);
+      if (selects && getSelection().containsNode(shown, true)) continue;
+      if (window.plots) plots.adopt(shown, part);
+      shown.replaceWith(part);
+      if (window.plots) plots.draw(part.querySelectorAll(".chart"));
     }
   };
   const refresh = async () => {
@@ -178,26 +178,25 @@ ICON = (
 )
 
 
-def _source(text: str) -> str:
-    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
-
-
-def _policy(style: str) -> str:
+def _policy(scripts: str, style: str) -> str:
     return (
-        f"default-src 'none'; script-src {_source(SCRIPT)}; style-src {_source(style)}; img-src data:; "
+        f"default-src 'none'; script-src {source_of(SCRIPT)}{scripts}; style-src {style}; img-src data: blob:; "
         "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     )
 
 
-CONTENT_SECURITY_POLICY = _policy(STYLE)
-RUN_POLICY = _policy(RUN_STYLE)
-"""The policy of a run's page."""
+CONTENT_SECURITY_POLICY = _policy("", source_of(STYLE))
+RUN_POLICY = _policy(f" {source_of(DRAW)} 'self'", "'unsafe-inline'")
+"""The policy of a run's page: plotly, which is served here, sets the styles of what it draws."""
 
 
-def document(title: str, style: str, header: str, main: str, footer: str, *, refresh: int = 0) -> str:
+def document(
+    title: str, style: str, header: str, main: str, footer: str, *, refresh: int = 0, draws: bool = False
+) -> str:
     """A whole page; everything but its title is HTML.
 
     With `refresh` it stays up to date: by its script, or without scripts by loading it again after so many seconds.
+    A page of plots `draws` them; it lies a level below the overview.
     """
     again, lost, script = "", "", ""
     if refresh:
@@ -207,6 +206,8 @@ def document(title: str, style: str, header: str, main: str, footer: str, *, ref
             "The figures below are from the time shown.</p>\n"
         )
         script = f"<script>{SCRIPT}</script>"
+    if draws:
+        script = f'<script src="../{PLOTLY_NAME}"></script><script>{DRAW}</script>{script}'
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">{again}'

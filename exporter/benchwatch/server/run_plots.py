@@ -41,9 +41,7 @@ def drawn(timelines: Sequence[Timeline], vdisks: VdiskHistory) -> str:
         ("Result", partial(_results, timelines)),
         ("Over time", partial(_plots, run)),
         ("Nutanix vdisks", partial(_vdisks, run, vdisks)),
-        ("Results of the whole run", partial(_whole, run)),
-        ("Parameters", partial(_parameters, run)),
-        ("Environment", partial(_environment, run)),
+        ("Details", partial(_details, run)),
     )
     return "".join(rendered(section) for title, make in parts for section in attempted_section(title, make))
 
@@ -76,16 +74,30 @@ def _vdisks(run: View, vdisks: VdiskHistory) -> Iterator[Section]:
         yield Section("Nutanix vdisks", plots)
 
 
+def _details(run: View) -> Iterator[Section]:
+    """What the tool reported, parameters and environment, folded: the result and the plots come first."""
+    html = ""
+    for title, make in (
+        ("Results of the whole run", _whole),
+        ("Parameters", _parameters),
+        ("Environment", _environment),
+    ):
+        for section in attempted_section(title, partial(make, run)):
+            if section.html:
+                html += f"<details><summary>{title}</summary>{section.html}</details>"
+            html += "".join(map(note, section.notes))
+    yield Section("Details", html=html)
+
+
 def _whole(run: View) -> Iterator[Section]:
-    results = run_tables.results([run])
-    if results and all(worker.end is not None for worker in run.timelines):
-        yield Section("Results of the whole run", html=results)
+    if all(worker.end is not None for worker in run.timelines):
+        yield Section("", html=run_tables.results([run]))
 
 
 def _parameters(run: View) -> Iterator[Section]:
     _, shared, _ = run_tables.settings([run])
     if shared:
-        yield Section("Parameters", html=run_tables.table((), shared))
+        yield Section("", html=run_tables.table((), shared))
 
 
 def _environment(run: View) -> Iterator[Section]:
@@ -96,7 +108,7 @@ def _environment(run: View) -> Iterator[Section]:
         for disk, role in worker.runfile.roles.items()
     }
     rows = [TableRow([f"Disk {disk}", role]) for disk, role in disks.items()]
-    yield Section("Environment", html=run_tables.table((), [*run_tables.environment([run]), *rows, *machine]))
+    yield Section("", html=run_tables.table((), [*run_tables.environment([run]), *rows, *machine]))
 
 
 def machine(url: str, timelines: Sequence[Timeline]) -> str:

@@ -13,9 +13,8 @@ from ..nutanix.cvm_snapshot import Status
 from ..nutanix.poller import Poller
 from ..plots import theme
 from ..plots.axes import LATENCY, OPERATIONS, Axis
-from ..plots.drawing import Marks
+from ..plots.plot import Marks, Plot
 from ..plots.run_view import Trace
-from ..plots.section import Plot
 from ..plots.time_lines import Line
 from ..plots.timeplot import time_plot
 
@@ -145,4 +144,4 @@ class VdiskHistory:
             "As the virtual machine sees them, from the CVM's pages since this page was opened. With `serve "
             "--prometheus.url`, this shows the whole run."
         )
-        yield time_plot(title, traces, length, unit, Marks(), caption, rate=unit is not LATENCY)
+        yield time_plot(title, traces, length, unit, Marks(), caption)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ..values.printable import in_html
-from .content import Block, Heading, Sentence, Table
+from .content import Block, Column, Heading, Sentence, Table
 
 _NONE = '<span class="none">–</span>'
 
@@ -42,9 +42,15 @@ def table_html(table: Table) -> str:
         meaning = f' title="{in_html(row.meaning)}"' if row.meaning else ""
         kind = f' class="{row.tone}"' if row.tone else ""
         name = f'<th scope="row"{meaning}>{in_html(row.cells[0])}</th>' if named else ""
-        values = "".join(f"<td>{in_html(value) or _NONE}</td>" for value in row.cells[named:])
+        values = "".join(map(_cell, table.columns[named:], row.cells[named:]))
         body += f"<tr{kind}>{name}{values}</tr>"
     return f'<div class="scroll"><table{figures}>{head}<tbody>{body}</tbody></table></div>'
+
+
+def _cell(column: Column, value: str) -> str:
+    """With the name of its column, which stands beside it where rows are stacked."""
+    label = f' data-label="{in_html(column.name)}"' if column.name else ""
+    return f"<td{label}>{in_html(value) or _NONE}</td>"
 
 
 def _chip(colour: str) -> str:

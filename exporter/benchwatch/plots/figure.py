@@ -1,0 +1,324 @@
+"""Plots as figures of plotly.js: plain dicts, with the page's colours by name.
+
+https://plotly.com/javascript/reference/ has their fields.
+
+`plots.js`, which stands in pages and reports beside plotly's own script, draws them.
+"""
+
+import base64
+import functools
+import hashlib
+import importlib.util
+import math
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from . import theme
+from .axes import LATENCY, Axis, elapsed, foot, log_ticks
+from .plot import Drawing, Heat, Plot, pieces
+from .time_lines import Array, alone
+
+Figure = dict[str, Any]
+PLOTLY_NAME = f"plotly-{version('plotly')}.min.js"
+"""The name of plotly's script, which a browser may keep for good."""
+DRAW = (Path(__file__).parent / "plots.js").read_text()
+"""The script that draws the figures of a page."""
+_HEIGHT = 270
+"""Of a plot, pixels."""
+_ROW = 30
+"""Pixels of each row of bars."""
+_LONGEST_NAME = 32
+_NARROWEST_STALL = 1 / 700
+"""Minimum width of a marked stall, as a fraction of the plot: a narrower one would be invisible."""
+_MOST_STALLS = 300
+_HOUR = 3600.0
+_MARGIN = 1.05
+_DIGITS = 5
+"""Significant digits of a value."""
+_LEAST_SHARE = 1 / 3
+"""Fraction of the height that lines keep if the axis also reaches the objective."""
+_BREAK = np.array([np.nan])
+_HEAT = ((0.0, "#3d87db38"), (0.33, "#4a70d6bf"), (0.67, "#bd4d9ef2"), (1.0, "#f58738"))
+"""From pale to strong, so that it works on light and dark pages."""
+
+
+@functools.cache
+def plotly() -> str:
+    """Plotly's script, as its wheel has it; Python does not import it."""
+    found = importlib.util.find_spec("plotly")
+    assert found is not None and found.submodule_search_locations
+    return (Path(found.submodule_search_locations[0]) / "package_data" / "plotly.min.js").read_text()
+
+
+def encoded(plot: Plot, height: int = _HEIGHT) -> str:
+    """The figure as JSON for a script element of HTML; `height` is in pixels."""
+    found = figure(plot)
+    found["layout"].setdefault("height", height)
+    return msgspec.json.encode(found, enc_hook=float).decode().replace("<", "\\u003c")
+
+
+def figure(plot: Plot) -> Figure:
+    """The figure of a plot that can be drawn."""
+    across = elapsed(plot.length) if plot.length else plot.x
+    x_factor, x_unit = across.unit(plot.length)
+    known = [values for one in plot.drawings for values in (one.y, one.high) if values is not None]
+    y_factor, y_unit = plot.y.unit(max((float(np.nanmax(v)) for v in known if np.isfinite(v).any()), default=0.0))
+    least = foot(one.y if one.low is None else one.low for one in plot.drawings) if plot.y.log else None
+    data: list[Figure] = []
+    for one in plot.drawings:
+        data += _traces(one, plot, x_factor, y_factor, least)
+    layout = _layout(plot, across, x_unit, y_unit)
+    if plot.heat is not None:
+        data.append(_heat(plot.heat, x_factor))
+    if any(one.look == "bars" for one in plot.drawings):
+        rows, longest = len(plot.y.ticks), max(len(name) for _, name in plot.y.ticks)
+        layout |= {"height": 70 + _ROW * rows, "bargap": 0.35, "hovermode": "closest"}
+        layout["yaxis"] |= {"range": [rows - 0.5, -0.5], "showgrid": False}
+        layout["margin"]["l"] = 14 + 6.2 * min(longest, _LONGEST_NAME)
+    else:
+        low, high = limits(plot)
+        layout["yaxis"] |= _between(low / y_factor, high / y_factor, plot.y)
+    if plot.marks.objective is not None and (objective := _objective(plot, x_factor, y_factor)):
+        data.append(objective)
+    layout["shapes"] = list(_shapes(plot, x_factor))
+    if plot.limits is not None:
+        layout["xaxis"] |= _between(*plot.limits, across)
+    return {"data": data, "layout": layout, "time": plot.length > 0}
+
+
+def limits(plot: Plot) -> tuple[float, float]:
+    """The ends of the axis of values; a logarithmic one covers an objective that does not flatten the lines."""
+    if plot.heat is not None:
+        return float(plot.heat.bounds[0]), float(plot.heat.bounds[-1])
+    every = [values for one in plot.drawings for values in (one.y, one.low, one.high) if values is not None]
+    every = [values for values in every if np.isfinite(values).any()]
+    highest = max((float(np.nanmax(values)) for values in every), default=0.0)
+    if not plot.y.log:
+        return 0.0, plot.y.most * 1.04 if plot.y.most else _MARGIN * highest or 1.0
+    low = foot(every) / 1.25 if every else 1e-3
+    high = max(low * 1.5, highest) * 1.25
+    objective = plot.marks.objective
+    if not objective:  # a logarithmic axis has no 0
+        return low, high
+    lowest, farthest = min(low, objective / 1.25), max(high, objective * 1.25)
+    readable = np.log(high / low) >= _LEAST_SHARE * np.log(farthest / lowest)
+    return (lowest, farthest) if readable else (low, high)
+
+
+def _traces(one: Drawing, plot: Plot, x_factor: float, y_factor: float, least: float | None) -> Iterator[Figure]:
+    if one.look == "bars":
+        yield _bars(one)
+        return
+    x, (y, low, high) = one.x / x_factor, (_shown(values, y_factor, least) for values in (one.y, one.low, one.high))
+    assert y is not None
+    if low is not None and high is not None and one.look != "points":
+        yield _band(one, x, low, high)
+    dashes = {"dashed": "dash", "dotted": "dot"}.get(one.look, "solid")
+    line: Figure = {"color": _colour(one.colour), "width": 1.6, "dash": dashes}
+    found: Figure = {
+        "type": "scatter",
+        "name": _text(one.name),
+        "mode": "lines",
+        "line": line,
+        "legendgroup": _text(one.name),
+    }
+    found |= {"x": _numbers(x, whole=plot.length > 0 and x_factor < 1), "y": _numbers(y)}
+    if one.look == "steps":
+        line["shape"] = "vh"
+    if one.filled:
+        found |= {"fill": "tozeroy", "fillcolor": _colour(one.colour, 0.1)}
+    lone = alone(y)
+    if lone.any():
+        marker = {"size": np.where(lone, 5, 0).tolist(), "color": _colour(one.colour)}
+        found |= {"mode": "lines+markers", "marker": marker}
+    if one.look == "points":
+        found |= {"mode": "lines+markers", "marker": _points(one)}
+        if low is not None and high is not None:
+            found["error_y"] = _ends(y, low, high, one.colour)
+    elif low is not None and high is not None:
+        form = f":{plot.y.form}}}{plot.y.suffix}"
+        found["customdata"] = [list(pair) for pair in zip(_numbers(low), _numbers(high), strict=True)]
+        found["hovertemplate"] = f"%{{y{form} (%{{customdata[0]{form} to %{{customdata[1]{form})"
+    elif one.words:
+        found |= {"text": list(map(_text, one.words)), "hovertemplate": "%{text}: %{y}"}
+    yield found
+
+
+def _points(one: Drawing) -> Figure:
+    """Dots, of which one may have a ring around it."""
+    ringed = [place == one.ringed for place in range(len(one.y))]
+    ring = {"color": _colour(theme.INK), "width": [2 if is_one else 0 for is_one in ringed]}
+    return {"size": [13 if is_one else 7 for is_one in ringed], "color": _colour(one.colour), "line": ring}
+
+
+def _shown(values: Array | None, factor: float, least: float | None) -> Array | None:
+    if values is None:
+        return None
+    return np.asarray((values if least is None else np.maximum(values, least)) / factor)
+
+
+def _band(one: Drawing, x: Array, low: Array, high: Array) -> Figure:
+    """The area between two lines, as one polygon for each unbroken piece."""
+    around: list[Array] = []
+    along: list[Array] = []
+    for piece in pieces(high):
+        around += [x[piece], x[piece][::-1], _BREAK]
+        along += [high[piece], low[piece][::-1], _BREAK]
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "x": _numbers(np.concatenate(around)) if around else [],
+        "y": _numbers(np.concatenate(along)) if along else [],
+        "fill": "toself",
+        "fillcolor": _colour(one.colour, 0.22),
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "showlegend": False,
+        "legendgroup": _text(one.name),
+    }
+
+
+def _bars(one: Drawing) -> Figure:
+    found: Figure = {"type": "bar", "orientation": "h", "y": one.y.tolist(), "x": _numbers(one.x)}
+    found |= {"marker": {"color": list(map(_colour, one.colours))}, "customdata": list(one.words)}
+    found["hovertemplate"] = "%{y}: %{customdata}<extra></extra>"
+    if one.low is not None and one.high is not None:
+        found["error_x"] = _ends(one.x, one.low, one.high, theme.INK)
+    return found
+
+
+def _ends(values: Array, low: Array, high: Array, colour: str) -> Figure:
+    above, below = _numbers(high - values), _numbers(values - low)
+    ends = {"array": above, "arrayminus": below, "color": _colour(colour), "thickness": 1.3, "width": 3}
+    return {"type": "data", "symmetric": False, **ends}
+
+
+def _heat(heat: Heat, x_factor: float) -> Figure:
+    """`plots.js` colours by the logarithm of the counts."""
+    return {
+        "type": "heatmap",
+        "x": _numbers(heat.edges / x_factor),
+        "y": _numbers(heat.bounds),
+        "customdata": [_numbers(row, digits=3) for row in heat.counts],
+        "colorscale": [list(stop) for stop in _HEAT],
+        "hoverongaps": False,
+        "hovertemplate": f"%{{x}}, %{{y}}: %{{customdata:,.3~r}} {_text(heat.what)} a second<extra></extra>",
+        "showscale": False,
+        "zmin": math.log10(heat.ends[0]),
+        "zmax": math.log10(heat.ends[1]),
+    }
+
+
+def _objective(plot: Plot, x_factor: float, y_factor: float) -> Figure | None:
+    """A line across the whole plot; None if it lies outside."""
+    objective = plot.marks.objective or 0.0
+    low, high = limits(plot)
+    if not low <= objective <= high:
+        return None
+    ends = [0.0, plot.length] if plot.length else [float(edge(one.x)) for one in plot.drawings for edge in (min, max)]
+    line = {"color": _colour(theme.STALL), "width": 1.4, "dash": "dot"}
+    x, y = [min(ends) / x_factor, max(ends) / x_factor], [objective / y_factor] * 2
+    return {"type": "scatter", "mode": "lines", "name": "objective", "x": x, "y": y, "line": line, "hoverinfo": "skip"}
+
+
+def _shapes(plot: Plot, x_factor: float) -> Iterator[Figure]:
+    marks, length = plot.marks, plot.length
+    whole = {"type": "rect", "yref": "paper", "y0": 0, "layer": "below", "line": {"width": 0}}
+    if marks.warmup and length:
+        end = min(marks.warmup, length) / x_factor
+        label = {
+            "text": "warm-up" if plot.heat is None else "",
+            "textposition": "top left",
+            "font": {"color": _colour(theme.SOFT), "size": 11},
+        }
+        yield {**whole, "x0": 0, "x1": end, "y1": 1, "fillcolor": _colour(theme.WARMUP, 0.16), "label": label}
+    top, strength = (0.04, 0.9) if marks.at_foot else (1, 0.22)
+    for (begin, end), colour in sorted(marks.stalls, key=lambda mark: mark[0].begin - mark[0].end)[:_MOST_STALLS]:
+        middle, half = (begin + end) / 2, max(end - begin, length * _NARROWEST_STALL) / 2
+        sides = {"x0": round((middle - half) / x_factor), "x1": round((middle + half) / x_factor), "y1": top}
+        yield {**whole, **sides, "fillcolor": _colour(colour, strength)}
+
+
+def _layout(plot: Plot, across: Axis, x_unit: str, y_unit: str) -> Figure:
+    x, y = _axis(across, x_unit), _axis(plot.y, y_unit)
+    y["fixedrange"] = True
+    if plot.length:
+        x["range"] = [0, plot.length / across.unit(plot.length)[0]]
+    if not across.form:
+        clock = "%-H:%M:%S" if plot.length > _HOUR else "%-M:%S"
+        x |= {"type": "date", "hoverformat": clock, "tickformat": clock}
+    soft = _colour(theme.SOFT)
+    return {
+        "margin": {"l": 74, "r": 18, "t": 30, "b": 34},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"color": _colour(theme.INK), "size": 12},
+        "hovermode": "closest" if plot.heat is not None else "x unified",
+        "hoverlabel": {"bgcolor": _colour(theme.CARD), "bordercolor": _colour(theme.LINE), "namelength": -1},
+        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"color": soft}},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": soft, "activecolor": _colour(theme.INK)},
+        "showlegend": len(plot.drawings) > 1,
+        "uirevision": "kept",
+        "xaxis": x,
+        "yaxis": y,
+    }
+
+
+def _between(low: float, high: float, axis: Axis) -> Figure:
+    """The ends of an axis, and the ticks of a logarithmic one that has none of its own."""
+    if not axis.log:
+        return {"range": [low, high]}
+    ticks = axis.ticks or log_ticks(low, high, axis)
+    places, texts = [place for place, _ in ticks], [_text(text) for _, text in ticks]
+    return {"range": [math.log10(low), math.log10(high)], "tickvals": places, "ticktext": texts}
+
+
+def _axis(axis: Axis, unit: str) -> Figure:
+    name = " ".join(filter(None, (axis.name if axis is not LATENCY else "", unit)))
+    title = {"text": _text(name), "font": {"size": 11, "color": _colour(theme.SOFT)}, "standoff": 4}
+    found: Figure = {"title": title, "gridcolor": _colour(theme.LINE), "linecolor": _colour(theme.LINE)}
+    found |= {"zeroline": False, "tickfont": {"color": _colour(theme.SOFT), "size": 11}}
+    if axis.form:
+        found |= {
+            "tickformat": axis.form,
+            "hoverformat": axis.form,
+            "ticksuffix": axis.suffix,
+            "exponentformat": "none",
+        }
+    if axis.log:
+        found |= {"type": "log"}
+    if axis.ticks:
+        found |= {"tickvals": [place for place, _ in axis.ticks], "ticktext": [_text(text) for _, text in axis.ticks]}
+    return found
+
+
+def _colour(colour: str, strength: float = 1.0) -> str:
+    """The page's variable of a colour of the theme, which `plots.js` looks up; with a strength, in hexadecimal."""
+    return f"--{theme.NAMES[colour]}" + (f"/{round(255 * strength):02x}" if strength < 1 else "")
+
+
+def _text(text: str) -> str:
+    """Text from outside: plotly knows some tags."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _numbers(values: Array | Sequence[float], *, whole: bool = False, digits: int = _DIGITS) -> list[float]:
+    """The values with as many digits as can be read; NaN becomes null."""
+    given = np.asarray(values, float)
+    if whole:
+        return [int(value) if value == value else value for value in np.rint(given).tolist()]
+    size = np.abs(np.where(np.isfinite(given) & (given != 0), given, 1.0))
+    scale = 10.0 ** (digits - 1 - np.floor(np.log10(size)))
+    found: list[float] = np.where(given == 0, 0, np.rint(given * scale) / scale).tolist()
+    return found
+
+
+@functools.cache
+def source_of(script: str) -> str:
+    """The source of a Content-Security-Policy that allows this inline script."""
+    return "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
