@@ -13,15 +13,23 @@ whole run. READ_ERROR is a READ that failed; TOTAL is all that did not fail.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import msgspec
 
-from ..machine.host import Host
-from .invocation import Benchmark
-from .kit import Failed, Families, Key, KitParser, Record, Said, TextTool, ToolFigure, ToolReport, ToolResult
-from .launcher import Command, Facts, Preparation
+from .kit import (
+    Failed,
+    Families,
+    Key,
+    KitParser,
+    PlainLauncher,
+    Record,
+    Said,
+    TextTool,
+    ToolFigure,
+    ToolReport,
+    ToolResult,
+)
 from .roles import Lost, Unit
 
 US, OP, BOTH = 1e-6, ("operation",), ("operation", "quantile")
@@ -72,13 +80,11 @@ RECORDED = frozenset(
     | {"readproportion", "updateproportion", "requestdistribution"}
 )
 ERROR = "_ERROR"
-ROUNDED = 0.1
-"""Seconds to which it rounds Takes."""
-CERTAIN = 0.05
-"""The share of a mean by which the rounding of the means that it is computed from may change it."""
+ROUNDED, CERTAIN = 0.1, 0.05
+"""Seconds to which it rounds Takes; the share of a mean by which the rounding of other means may change it."""
 
 
-class Lines:
+class OperationLines:
     """Reads the lines of operations, and how long the run took."""
 
     def __init__(self, _: KitParser) -> None:
@@ -159,10 +165,8 @@ def _result(op: str, line: Mapping[str, float]) -> dict[Key, float]:
         return {("broken", op.removesuffix(ERROR)): line["Count"]}
     figures: dict[Key, float] = {("rate", op): line["OPS"], ("number", op): line["Count"]}
     figures |= {("mean", op): line["Avg(us)"] * US, ("max", op): line["Max(us)"] * US}
-    percentiles = (name for name in COLUMNS if name.endswith("th(us)"))
-    return figures | {
-        ("latency", op, f"{float(name.removesuffix('th(us)')) / 100:g}"): line[name] * US for name in percentiles
-    }
+    percentiles = {name: float(name.removesuffix("th(us)")) / 100 for name in COLUMNS[6:]}
+    return figures | {("latency", op, f"{ratio:g}"): line[name] * US for name, ratio in percentiles.items()}
 
 
 def _operations(text: str) -> Iterator[tuple[str, dict[str, float]]]:
@@ -177,32 +181,6 @@ def _operations(text: str) -> Iterator[tuple[str, dict[str, float]]]:
         yield from found
 
 
-class GoYcsbCommand(Command):
-    """`go-ycsb load|run DATABASE [--interval N] [-p name=value ...]`."""
-
-    def __init__(self, arguments: Sequence[str]) -> None:
-        self._arguments = arguments
-        pairs = (value.partition("=") for flag, value in pairwise(arguments) if flag in ("-p", "--prop"))
-        self._given = {name: value for name, _, value in pairs}
-
-    def prepare(self, percentiles: bool, room: object) -> Preparation:
-        """See Command."""
-        said = any(one == "--interval" or one.startswith("--interval=") for one in self._arguments)
-        return Preparation(appended=() if said or "measurement.interval" in self._given else ("--interval", "1"))
-
-    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        """The properties are in the output."""
-        return Facts({}, client="" if benchmark.elsewhere else host.name)
-
-
-class GoYcsbLauncher:
-    """See Launcher."""
-
-    def read(self, arguments: Sequence[str], version: str) -> GoYcsbCommand:
-        """See Launcher."""
-        return GoYcsbCommand(arguments)
-
-
 GO_YCSB = TextTool(
     name="go-ycsb",
     families=FAMILIES,
@@ -213,10 +191,10 @@ GO_YCSB = TextTool(
     r'|\[\{"50th\(us\)":"|Run finished, takes \d',
     known=r"\*+(?: properties \*+)?$|[+-]+$|\| OPERATION ",
     fatal=r"(?:panic: |fatal error: )(.*)|((?:create|init|load) \w+ \S+ failed.*|can't find .*)",
-    hooks=(Lines,),
+    hooks=(OperationLines,),
     like=rf"{NAME} *- Takes\(s\)",
     advice="--interval 1 gives",
     example="go-ycsb run postgresql -P workloads/workloada --interval 1",
     has_server=True,
-    launcher=GoYcsbLauncher(),
+    launcher=PlainLauncher(missing=((("--interval", "measurement.interval"), ("--interval", "1")),), properties="-p"),
 ).tool()

@@ -20,12 +20,8 @@ Latencies are milliseconds. It ends with 0 even if the server refused every conn
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 
-from ..machine.host import Host
-from .invocation import Benchmark
-from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
-from .launcher import Command, Facts
+from .kit import Failed, Families, Key, KitParser, PlainLauncher, Record, TextTool, ToolFigure, ToolReport, ToolResult
 from .roles import Unit
 
 OP, BOTH = ("operation",), ("operation", "quantile")
@@ -58,7 +54,7 @@ QUANTILE = re.compile(r"p(\d{1,3}(?:\.\d{1,6})?) Latency$")
 NAMES = {"Ops/sec": "rate", "Hits/sec": "hits", "Misses/sec": "misses", "Avg. Latency": "mean"}
 
 
-class Lines:
+class SecondLines:
     """Reads the lines of intervals and the table of results."""
 
     def __init__(self, _: KitParser) -> None:
@@ -124,34 +120,7 @@ class Lines:
         return [ToolResult(figures)]
 
 
-class MemtierCommand(Command):
-    """`memtier_benchmark [-s HOST] [-p PORT] [-t THREADS] [-c CLIENTS] [--test-time=SECONDS] ...`."""
-
-    def __init__(self, arguments: Sequence[str]) -> None:
-        self._given = dict(pairwise(arguments))
-        self._given |= {flag: value for flag, found, value in (one.partition("=") for one in arguments) if found}
-
-    @property
-    def length(self) -> float | None:
-        """Seconds (--test-time); None if the number of requests ends it."""
-        text = self._given.get("--test-time", "")
-        return float(text) or None if text.isdecimal() else None
-
-    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        """The options."""
-        said = {name: self._given[flag] for flag, name in OPTIONS.items() if flag in self._given}
-        return Facts(said, client="" if benchmark.elsewhere else host.name)
-
-
 OPTIONS = {"--ratio": "ratio", "--pipeline": "pipeline", "-d": "data_size", "--data-size": "data_size", "-x": "runs"}
-
-
-class MemtierLauncher:
-    """See Launcher."""
-
-    def read(self, arguments: Sequence[str], version: str) -> MemtierCommand:
-        """See Launcher."""
-        return MemtierCommand(arguments)
 
 
 MEMTIER = TextTool(
@@ -173,12 +142,12 @@ MEMTIER = TextTool(
     r"Connection error: |connection dropped\.|Maximum reconnection attempts|"
     r"server \S+ handle error response|\w[\w ]* +Latency Distribution|$",
     fatal=r"error: (.*)|(Failed to .*)",
-    hooks=(Lines,),
+    hooks=(SecondLines,),
     like=r"\[RUN #\d+ +\d+%,",
     carriage_returns=True,
     advice="it reports each second:",
     example="memtier_benchmark --test-time=600",
     has_server=True,
     time_limit=r"--test-time[= ](\d+)",
-    launcher=MemtierLauncher(),
+    launcher=PlainLauncher(recorded=OPTIONS, length="--test-time"),
 ).tool()

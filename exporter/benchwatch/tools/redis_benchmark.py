@@ -15,12 +15,20 @@ Before 6.2 the live line is the mean since the test began, and the report has a 
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 
-from ..machine.host import Host
-from .invocation import Benchmark
-from .kit import Begin, Families, Key, KitParser, Record, Said, TextTool, ToolFigure, ToolReport, ToolResult
-from .launcher import Command, Facts
+from .kit import (
+    Begin,
+    Families,
+    Key,
+    KitParser,
+    PlainLauncher,
+    Record,
+    Said,
+    TextTool,
+    ToolFigure,
+    ToolReport,
+    ToolResult,
+)
 from .roles import Unit
 
 EVERY = 0.25
@@ -54,7 +62,7 @@ CSV = re.compile(rf'"([^"]{{1,200}})","({NUMBER})"' + "(?:" + rf',"({NUMBER})"' 
 COLUMNS: Sequence[Key] = (("mean",), ("min",), ("latency", "0.5"), ("latency", "0.95"), ("latency", "0.99"), ("max",))
 
 
-class Lines:
+class RequestLines:
     """Reads the lines of a test."""
 
     def __init__(self, _: KitParser) -> None:
@@ -109,18 +117,6 @@ def _latencies(numbers: Sequence[str]) -> dict[Key, float]:
     return {key: milliseconds(number) for key, number in zip(COLUMNS, numbers, strict=True)}
 
 
-class RedisBenchmarkCommand(Command):
-    """`redis-benchmark [-h HOST] [-p PORT] [-c CLIENTS] [-n REQUESTS] [-t TESTS] [-P PIPELINE] [-d BYTES] ...`."""
-
-    def __init__(self, arguments: Sequence[str]) -> None:
-        self._given = dict(pairwise(arguments))
-
-    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        """The options."""
-        said = {name: self._given[flag] for flag, name in OPTIONS.items() if flag in self._given}
-        return Facts(said, client="" if benchmark.elsewhere else host.name)
-
-
 OPTIONS = {
     "-c": "clients",
     "-n": "requests",
@@ -129,14 +125,6 @@ OPTIONS = {
     "-r": "keyspace",
     "--threads": "threads",
 }
-
-
-class RedisBenchmarkLauncher:
-    """See Launcher."""
-
-    def read(self, arguments: Sequence[str], version: str) -> RedisBenchmarkCommand:
-        """See Launcher."""
-        return RedisBenchmarkCommand(arguments)
 
 
 REDIS_BENCHMARK = TextTool(
@@ -152,11 +140,11 @@ REDIS_BENCHMARK = TextTool(
     known=r" *\d{1,3}\.\d+% <= |  (?:keep alive|host configuration|multi-thread|threads|node \[)|Latency by percentile|"
     r'Cumulative distribution|Summary:|  latency summary| +avg +min +p50|"test","rps"|WARNING: | *\S.{0,199}?: [\d.]+$',
     fatal=r"(?:Error|ERROR|Error from server): (.*)|(Could not connect to Redis at .*)",
-    hooks=(Lines,),
+    hooks=(RequestLines,),
     like=r" *\S.{0,199}?: rps=",
     carriage_returns=True,
     advice="without --csv, it reports four times a second:",
     example="redis-benchmark -t set,get -n 1000000",
     has_server=True,
-    launcher=RedisBenchmarkLauncher(),
+    launcher=PlainLauncher(recorded=OPTIONS),
 ).tool()
