@@ -73,8 +73,8 @@ class Replay:
         self._name = name
         self._buckets = buckets
         self._now = now
-        self._recordings = {plan.name: self.open(plan, run.folder, gather) for plan in run.plans[name]}
-        self._last_written = {plan.name: run.files[plan.parts[-1][0]].modified for plan in run.plans[name]}
+        self._recordings = {plan.name: self.open(plan, run.folder, gather) for plan in run.plans_of(name)}
+        self._last_written = {plan.name: run.files[plan.parts[-1][0]].modified for plan in run.plans_of(name)}
         self.by_file_time = False
         """Whether the times come from the modification times of the files."""
         self.worker = self._new_worker()
@@ -97,7 +97,7 @@ class Replay:
     def _new_worker(self) -> Observer:
         for recording in self._recordings.values():
             recording.restart()
-        plans = self._run.plans[self._name]
+        plans = self._run.plans_of(self._name)
         return self._run.new_worker(self._name, plans, lambda plan, _: self._recordings[plan.name])
 
     def steps(self, idle: bool) -> Iterator[Step]:
