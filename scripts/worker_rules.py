@@ -165,7 +165,7 @@ def _of_runs() -> str:
             )
             rules[f"run:{rate}:mean1s"] = total.format(f"avg_over_time(({present})[1s:500ms])")
             if latency:
-                rules[f"run:{tool.name}_under_way:mean1s"] = total.format(
+                rules[f"run:{tool.name.replace('-', '_')}_under_way:mean1s"] = total.format(
                     f"sum_over_time(({latency.name} * ({present}))[1s:500ms])\n              /\n"
                     f"              count_over_time(({present})[1s:500ms])"
                 )

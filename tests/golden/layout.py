@@ -16,7 +16,10 @@ from typing import NamedTuple
 from benchwatch.values.names import natural
 from tests.support.places import RECORDINGS
 
-TOOLS = ("benchbase", "fio", "hammerdb", "iperf3", "pgbench", "sysbench", "vdbench", "ycsb")
+TOOLS = (
+    *("benchbase", "fio", "go-ycsb", "hammerdb", "iperf3", "memtier", "pgbench", "redis-benchmark", "sysbench"),
+    *("vdbench", "ycsb"),
+)
 _OF_VERSIONS = ("fio", "iperf3", "pgbench")
 END = 1_795_190_000.0
 """When a recording was written whose command does not say so, Unix seconds; later than the others."""

@@ -146,3 +146,18 @@ def test_a_file_that_no_tool_wrote_is_named(
     assert tools_of(watched(tmp_path / "runs", NOW + 3600)) == []
     (said,) = [record.getMessage() for record in caplog.records if "left alone" in record.getMessage()]
     assert f"{path} is left alone: {what}expected the output of pgbench" in said
+
+
+def test_a_message_of_pgbench_is_no_prefix_whatever_follows_a_line_that_was_cut_off(
+    place: Place, tmp_path: Path
+) -> None:
+    message = b"pgbench: error: client 1 script 0 aborted in command 0 query 0: ERROR:  no such column\n"
+    report = b"transaction type: Custom query\nscaling factor: 1\nquery mode: simple\n"
+    path = place("a/db1.out", message * 2 + b"pgbench: ")
+    live = watched(tmp_path / "runs")
+    path.write_bytes(path.read_bytes() + report)
+    while live.poll(NOW + 1):
+        pass
+    pages = [Exposition().render(runs.workers, ("runs",)) for runs in (live, watched(tmp_path / "runs", NOW + 1))]
+    assert pages[0] == pages[1]
+    assert "left out" not in pages[1]

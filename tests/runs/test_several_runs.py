@@ -264,3 +264,20 @@ def test_a_record_says_nothing_of_a_later_run_of_its_name(tmp_path: Path) -> Non
     while runs.poll(begun + 14):
         pass
     assert (again.phase, again.notes) == ("failed", [])
+
+
+def test_logs_are_read_again_for_a_run_that_the_last_line_begins_before_it_has_ended(tmp_path: Path) -> None:
+    place = placing(tmp_path / "runs")
+    second = 'connection to database "bench" failed: FATAL'
+    place("r/db1.err", (REPORT.format(number=1) + second).encode())
+    place("r/db1.77", b"0 1 500 0 1795168490 415032\n" * 5)
+    pages = []
+    for text in (b"", b"\n"):
+        with (tmp_path / "runs" / "r" / "db1.err").open("ab") as file:
+            file.write(text)
+        os.utime(tmp_path / "runs" / "r" / "db1.err", (NOW, NOW))
+        runs = Runs([tmp_path / "runs"], RunsSettings(), Buckets())
+        while runs.poll(NOW + 2):
+            pass
+        pages.append([line for line in Exposition().render(runs.workers, ("runs",)).splitlines() if "records" in line])
+    assert pages[0] == pages[1]

@@ -567,3 +567,18 @@ def test_outputs_of_two_processes_under_one_name_are_said(
     place("b/db1.err", PGBENCH / "tpcb-15.18.err")
     place("b/db1.out", PGBENCH / "tpcb-15.18.out")
     assert len(settle(runs, NOW + 1).problems) == 1
+
+
+def test_a_torn_line_counts_after_a_long_silence_whenever_the_record_of_its_end_came(
+    tmp_path: Path, place: Place
+) -> None:
+    log = b"0 1 500 0 1795168490 415032\n" * 5 + b"0 6 5"
+    place("r/db1.4711", log)
+    live = settle(watch(tmp_path), NOW + 3000)
+    place("r/db1.yaml", b"exit_code: 1\nsignal: SIGKILL\n")
+    restarted = watch(tmp_path)
+    for runs in (live, restarted):
+        found = page(settle(runs, NOW + 3001))
+        assert state_of(runs, "r", "db1") == "failed"
+        series = 'benchwatch_stream_errors_total{run="r",worker="db1",tool="pgbench",reason="truncated_line"}'
+        assert found[series] == 1

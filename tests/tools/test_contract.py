@@ -82,7 +82,8 @@ def shown(state: State) -> list[Sample]:
 @each_tool
 def test_roles_name_families_of_the_tool_with_the_labels_of_a_group(tool: Tool) -> None:
     assert len({family.name for family in tool.families}) == len(tool.families)
-    assert all(family.name.startswith(f"{tool.name.rstrip('0123456789')}_") for family in tool.families)
+    prefix = tool.name.rstrip("0123456789").replace("-", "_")
+    assert all(family.name.startswith(f"{prefix}_") for family in tool.families)
     for roles in tool.roles:
         assert roles.families <= set(tool.families)
         of_groups = (

@@ -5,9 +5,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from benchwatch.machine.host import Host
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.tools.api import Begin, Misread, State, Tool
+from benchwatch.tools.invocation import Benchmark
 from benchwatch.tools.kit import Families, Hook, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from benchwatch.tools.registry import named
 from benchwatch.tools.roles import Roles, Unit
 
 OP = ("op",)
@@ -181,3 +186,30 @@ def test_a_counter_ends_at_the_final_report_whichever_stream_is_read_first() -> 
             state.apply(record, "err" if record in reports else "out", 1000.0)
         found.append(repr(values(state)["t_operations_total",]))
     assert found == ["80", "80"]
+
+
+CLIENTS = {"requests": "1000", "clients": "10", "pipeline": "16"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "command", "length", "added", "recorded"),
+    [
+        ("memtier", "-t 2 --test-time=60 --ratio=1:1 -x 2", 60, "", {"ratio": "1:1", "runs": "2"}),
+        ("memtier", "--test-time 60 -d 100", 60, "", {"data_size": "100"}),
+        ("redis-benchmark", "-q -t set,get -n 1000 -c 10 -P 16", None, "", CLIENTS),
+        ("go-ycsb", "run pg -P a -p pg.host=x", None, "--interval 1", {}),
+        ("go-ycsb", "run pg --interval=5", None, "", {}),
+        ("go-ycsb", "run pg -p measurement.interval=5", None, "", {}),
+        ("ycsb", "run basic -s -p maxexecutiontime=9 -threads 4", 9, "-p status.interval=1", {"threads": "4"}),
+    ],
+)
+def test_options_of_a_plain_launcher(
+    tool: str, command: str, length: float | None, added: str, recorded: dict[str, str]
+) -> None:
+    known = named(tool)
+    assert known
+    assert known.launcher
+    read = known.launcher.read(command.split(), "")
+    assert read.length == length
+    assert " ".join(read.prepare(True, None).appended) == added
+    assert read.facts(Benchmark((), tool, (), tool), Host()).parameters == recorded

@@ -123,7 +123,7 @@ def _mean_latency(tool: Tool, roles: Roles, latency: Family) -> str:
     A second in which nothing completed has no latency; it counts among the seconds of the step.
     """
     rates = _recorded(f"run:{roles.rate.name}:mean1s")
-    under_way = _recorded(f"run:{tool.name}_under_way:mean1s")
+    under_way = _recorded(f"run:{tool.name.replace('-', '_')}_under_way:mean1s")
     runs = UNRECORDED if rates and under_way else RUN
     rate = alive(f"{roles.rate.name}{{{counted(roles, runs)}}}")
     seconds = f"count_over_time({rate}[$__interval:1s])"

@@ -101,6 +101,8 @@ def _mean_result(members: Members, roles: Roles) -> float | None:
         (worker.result(roles.result_latency, group), worker.result(roles.result_operations, group))
         for worker, group in members
     ]
+    if len(found) == 1 and found[0][1] is None:  # no other from which to weight it
+        return found[0][0]
     known = [(mean, weight) for mean, weight in found if mean is not None and weight]
     if not known or len(known) < sum(1 for _, weight in found if weight != 0):
         return None

@@ -12,11 +12,13 @@ from ..values.durations import Duration
 from ..values.errors import UserError
 from ..values.interrupts import tidy_up
 from .sweep_points import ORDERS, parameter
+from .variants import ROUNDS, variant
 
 _EXAMPLES = (
     "benchwatch run --name test1 -- pgbench -T 600 -c 32 mydb",
     "benchwatch run --name base --repeat 5 --pause 1m --warmup 60s -- pgbench -T 600 -c 32 mydb",
     "benchwatch run --name curve --sweep clients=1..64x2 --repeat 3 -- pgbench -T 60 -c {clients} mydb",
+    "benchwatch run --name sync --variant on: --variant off:'PGOPTIONS=-c jit=off' -- pgbench -T 60 mydb",
     "benchwatch run --objective 1ms --disk sdb=log --push host:19777 -- fio job.fio",
 )
 
@@ -87,6 +89,24 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     run.add_argument("--seed", type=int, metavar="N", help="seed of the shuffled order (default: random)")
     add_require(run)
     run.add_argument("--overwrite", action="store_true", help="replace the worker of this name, if its run has ended")
+    run = parser.add_argument_group("variants in turn")
+    run.add_argument(
+        "--variant",
+        action="append",
+        default=[],
+        type=variant,
+        metavar="NAME:DIFFERENCE",
+        help="a variant to compare with the first one: a variable of the environment (off:'PGOPTIONS=-c jit=off'), "
+        f"arguments (small:'-s 10') or nothing (on:); --repeat rounds (default: {ROUNDS})",
+    )
+    run.add_argument(
+        "--before",
+        metavar="COMMAND",
+        help="run by the shell before each run, with the variant's name in BENCHWATCH_VARIANT, such as a restart",
+    )
+    run.add_argument(
+        "--until-sure", action="store_true", help="end as soon as the verdict about each variant is certain"
+    )
     parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     parser.set_defaults(func=partial(_run, parser))
 
@@ -98,7 +118,12 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
     for option, given in (("--order", options.order), ("--seed", options.seed)):
         if given is not None and not options.sweep:
             raise UserError(f"{option} requires --sweep, such as --sweep clients=1,2,4,8")
-    if options.pause and options.repeat is None and not options.sweep:
+    if options.variant and options.sweep:
+        raise UserError("--variant and --sweep: expected one of them")
+    for option, given in (("--before", options.before), ("--until-sure", options.until_sure)):
+        if given and not options.variant:
+            raise UserError(f"{option} requires --variant, such as --variant on: --variant off:'PGOPTIONS=-c jit=off'")
+    if options.pause and options.repeat is None and not (options.sweep or options.variant):
         raise UserError("--pause requires --repeat, such as --repeat 5")
     words = options.command[1:] if options.command[:1] == ["--"] else options.command
     if words is options.command and words[:1] and words[0].startswith("-"):

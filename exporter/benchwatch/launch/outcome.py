@@ -10,8 +10,11 @@ import signal
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..compare.comparison import comparable
+from ..compare.comparison import Comparisons, comparable
+from ..compare.comparison import compare as compared
+from ..compare.comparison_view import blocks as comparison_blocks
 from ..compare.experiment import CannotCompare, Experiment
+from ..results.repeats import CONFIDENCE, finished
 from ..results.requirements import Requirement, answers
 from ..results.result import RunResult, Subject, read_worker
 from ..results.result_view import blocks, series
@@ -37,6 +40,7 @@ class Outcomes:
         self._requirements = requirements
         self._results: list[RunResult] = []
         self._records: list[RunRecord] = []
+        self._sides: dict[str, list[RunResult]] = {}  # results of variants
         self._without: list[str] = []  # runs without a result
         self._interrupted = False
 
@@ -51,8 +55,11 @@ class Outcomes:
         self._interrupted = True
         raise KeyboardInterrupt
 
-    def add(self, record: RunRecord, *, shown: bool = True) -> None:
-        """Show the result of a run that has ended; if not `shown`, it only counts for the series."""
+    def add(self, record: RunRecord, *, shown: bool = True, side: str = "") -> None:
+        """Show the result of a run that has ended; if not `shown`, it only counts for the series.
+
+        `side` is the name of its variant's experiment.
+        """
         logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
         self._records.append(record)
         found: list[RunResult] = []
@@ -69,6 +76,8 @@ class Outcomes:
         except Exception as error:  # the benchmark has ended, and so must this
             self._terminal.say(f"the result cannot be shown: {type(error).__name__}: {error}")
         self._results += found
+        if side:
+            self._sides.setdefault(side, []).extend(found)
         if not found:
             self._without.append(record.run)
 
@@ -81,19 +90,47 @@ class Outcomes:
             return signal.SIGINT
         return received.si_signo if received else signal.SIGINT * self._interrupted
 
-    def together(self, name: str, *, repeated: bool, swept: bool) -> bool:
-        """Show the result of the series, the requirements, and what to do next; false if a requirement is not met."""
+    def _comparison(self, sides: Sequence[str], confidence: float) -> Comparisons | None:
+        """The finished runs of the variants compared with the first; None if it or all others have none."""
+        runs = {side: [one.run for one in finished(self._sides.get(side, []))] for side in sides}
+        base, *others = [Experiment(side, own, ()) for side, own in runs.items() if own or side == sides[0]]
+        if not base.runs or not others:
+            return None
+        return compared(base, others, confidence=confidence, allowance=0.0, vary=())
+
+    def are_sure(self, sides: Sequence[str], confidence: float) -> bool:
+        """Whether each variant has a verdict with that probability."""
+        try:
+            found = self._comparison(sides, confidence)
+        except CannotCompare:
+            return False
+        words = [verdict.word for other in found.others for verdict in other.verdicts] if found else []
+        return len(words) >= len(sides) - 1 and all(word in ("better", "worse") for word in words)
+
+    def together(self, name: str, *, repeated: bool, swept: bool, sides: Sequence[str] = ()) -> bool:
+        """Show the result of the series, the requirements, and what to do next; false if a requirement is not met.
+
+        `sides` are the names of variants, which are compared with the first of them.
+        """
         met = not self._requirements
         try:
+            for side in sides:
+                if len(own := self._sides.get(side, [])) > 1:
+                    self._terminal.say(text(series(Subject(side, own, True))).rstrip("\n"))
+            if sides and (found := self._comparison(sides, CONFIDENCE)):
+                self._terminal.say(text(comparison_blocks(found)).rstrip("\n"))
             if (repeated and len(self._results) > 1) or (swept and self._results):
                 subject = Subject(name, self._results, repeated, swept, self._without)
                 self._terminal.say(text(series(subject)).rstrip("\n"))
             if self._requirements:
-                found = answers(self._requirements, self._results, self._without)
-                met = all(answer.met for answer in found)
-                for answer in found:
+                given = answers(self._requirements, self._results, self._without)
+                met = all(answer.met for answer in given)
+                for answer in given:
                     self._terminal.say(answer.line)
-            if any(result.measured for result in self._results):
+            if any(result.measured for result in self._results) and sides:
+                paths = " ".join(shlex.quote(str(self._records[-1].folder.parent / side)) for side in sides)
+                self._terminal.say(f"next: benchwatch compare {paths}\n      benchwatch report {paths}")
+            elif any(result.measured for result in self._results):
                 self._next(name if repeated or swept else self._records[-1].run, swept)
         except KeyboardInterrupt:
             pass

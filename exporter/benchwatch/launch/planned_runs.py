@@ -1,10 +1,11 @@
-"""The runs that one `benchwatch run` starts, one after the other: a single run, repeats of it, or a sweep.
+"""The runs that one `benchwatch run` starts, one after the other: a single run, repeats of it, a sweep, or variants.
 
 All names and commands are checked before the first run starts. A failed run does not end a series; a signal does.
 """
 
 import argparse
 import shutil
+import signal
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from ..tools.invocation import Benchmark, find_benchmark
 from ..tools.registry import TOOLS, named
 from ..values.errors import NOT_MET, NOT_RECORDED, UserError
 from ..values.names import check_name
+from ..values.numbers import duration
 from .launch import launch
 from .outcome import Outcomes
 from .preparation import Place, Plan, planned_length
@@ -33,6 +35,8 @@ from .sweep_points import (
     points_of,
     substituted,
 )
+from .variants import ERROR, FEWEST, ROUNDS, check, in_turn, run_before
+from .variants import LABEL as VARIANT
 from .worker_record import RunRecord
 
 
@@ -44,12 +48,19 @@ class _Step(NamedTuple):
     """Seconds that it will take; None: not known."""
     done: bool
     """Whether an earlier start of the same sweep finished it."""
+    variant: str = ""
+    """The name of its variant."""
 
 
 def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
     """Run the command `words` as the options say; the exit code. Raises UserError if nothing was started."""
     points = points_of(options.sweep, words)
     benchmarks = [_benchmark(substituted(words, point)) for point in points]
+    if options.variant:
+        check(options.variant)
+        points = [{} for _ in options.variant]
+        benchmarks = [variant.of(benchmarks[0]) for variant in options.variant]
+        options.repeat = options.repeat or ROUNDS
     tool = benchmarks[0].tool
     required = [requirement(text, named(tool)) for text in options.require]
     name = f"{tool}-{time.strftime('%Y%m%d-%H%M%S')}" if options.name is None else options.name
@@ -66,21 +77,41 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
                 outcomes.add(step.plan.record, shown=False)
         if options.sweep:
             terminal.say(f"sweep {name}: {_extent(len(steps), len(points), done)}, {order.shown}")
+        sides = [f"{name}-{variant.name}" for variant in options.variant]
         for number, step in enumerate(todo, done + 1):
-            plan = step.plan._replace(place=Place(number, len(steps), _length(todo[number - done :], options.pause)))
+            left = _length(todo[number - done :], options.pause)
+            plan = step.plan._replace(place=Place(number, len(steps), left))
+            if options.before:
+                try:
+                    before = run_before(options.before, step.variant)
+                except (UserError, KeyboardInterrupt) as error:
+                    terminal.say(str(error) or "interrupted")
+                    code = error.exit_code if isinstance(error, UserError) else 128 + signal.SIGINT
+                    break
+                plan = plan._replace(content=plan.content | {"before": before})
+            if step.variant:
+                time_left = f", {duration(left)} left after it" if left else ""
+                terminal.say(f"{name}: run {number} of {len(steps)}: {step.variant}{time_left}")
             if step is todo[0]:
                 page = (plan.record.run if len(steps) == 1 else "") if options.open else None
                 plan = plan._replace(at=options.at, page=page)
             ending, is_complete = launch(plan, terminal)
             code = ending.exit_code or code
             complete &= is_complete
-            outcomes.add(plan.record)
+            outcomes.add(plan.record, side=f"{name}-{step.variant}" if step.variant else "")
             if ending.requested or number == len(steps):
                 break
+            rounds, rest = divmod(number, len(sides) or 1)
+            if options.until_sure and not rest and rounds >= FEWEST:
+                looks = options.repeat - FEWEST + 1
+                if outcomes.are_sure(sides, 1 - ERROR / looks):
+                    terminal.say(f"{name}: sure after {rounds} of {options.repeat} rounds")
+                    break
             if received := outcomes.pause(options.pause):
                 code = code or 128 + received
                 break
-        met = outcomes.together(name, repeated=not options.sweep and len(steps) > 1, swept=bool(options.sweep))
+        repeated = not options.sweep and not sides and len(steps) > 1
+        met = outcomes.together(name, repeated=repeated, swept=bool(options.sweep), sides=sides)
     return code or (0 if complete else NOT_RECORDED) or (0 if met else NOT_MET)
 
 
@@ -110,13 +141,13 @@ def _steps(
     """The runs in their order. Raises UserError if a run cannot have its name, labels or command."""
     worker = benchmarks[0].tool if options.worker is None else options.worker
     repeat = options.repeat or 1
-    _check_names(name, worker, points, repeat)
+    names = [f"{name}-{variant.name}" for variant in options.variant] or [name_of(name, point) for point in points]
+    _check_names(names, worker, repeat)
     lengths = [planned_length(benchmark) for benchmark in benchmarks]
     content = _content(options)
     steps = []
-    for place, number in order.arranged(len(points), repeat):
-        point, benchmark = points[place], benchmarks[place]
-        experiment = name_of(name, point)
+    for place, number in in_turn(len(names), repeat) if options.variant else order.arranged(len(points), repeat):
+        point, benchmark, experiment = points[place], benchmarks[place], names[place]
         record = RunRecord(options.runs_path, f"{experiment}-{number + 1}" if repeat > 1 else experiment, worker)
         own: dict[str, Any] = {"repeat_of": experiment if repeat > 1 else ""}
         earlier = None
@@ -124,24 +155,29 @@ def _steps(
             at = SweepPoint(of=name, point=dict(point), order=order.order, seed=order.seed)
             own |= {"sweep": msgspec.to_builtins(at), "labels": content["labels"] | {LABEL: name, **point}}
             earlier = None if options.overwrite else earlier_run(record, at, benchmark)
+        variant = options.variant[place].name if options.variant else ""
+        if variant:
+            own |= {"labels": content["labels"] | {VARIANT: variant}}
         overwrite = options.overwrite or earlier is not None
         if not earlier:
             record.check_is_new(overwrite)
         plan = Plan(record, benchmark, content | own, options.percentiles, options.push, overwrite)
-        steps.append(_Step(plan, lengths[place], bool(earlier)))
-    check_is_alone(options.runs_path, name, repeated=repeat > 1, swept=bool(options.sweep))
-    for point in points:
-        _check_repeats(options.runs_path, name_of(name, point), worker, repeat, swept=bool(options.sweep))
+        steps.append(_Step(plan, lengths[place], bool(earlier), variant))
+    for alone in names if options.variant else [name]:
+        check_is_alone(options.runs_path, alone, repeated=repeat > 1, swept=bool(options.sweep))
+    for experiment in names:
+        _check_repeats(options.runs_path, experiment, worker, repeat, swept=bool(options.sweep))
+    if options.variant and VARIANT in dict(options.label):
+        raise UserError(f"--label {VARIANT}: variants have a label of that name: choose another one")
     for label in dict(options.label):
         if options.sweep and label in (LABEL, *points[0]):
             raise UserError(f"--label {label}: the sweep has a label of that name: choose another one")
     return steps
 
 
-def _check_names(name: str, worker: str, points: Sequence[Point], repeat: int) -> None:
+def _check_names(names: Sequence[str], worker: str, repeat: int) -> None:
     try:
-        for point in points:
-            run = name_of(name, point)
+        for run in names:
             check_name("run", f"{run}-{repeat}" if repeat > 1 else run)
         check_name("worker", worker)
     except ValueError as error:

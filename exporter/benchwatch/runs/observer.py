@@ -14,7 +14,7 @@ from . import worker_families
 from .birth import clock_behind
 from .layout import StreamPlan
 from .output import Output
-from .phase import ENDED, IDLE, PHASES, StateSays, judge
+from .phase import ENDED, IDLE, PHASES, StateSays, judge, silence_limit
 from .stream import Stream
 
 KEPT_LIVE = 60.0
@@ -168,19 +168,14 @@ class Observer:
         if not output.caught_up:
             return
         output.tick(now)
-        phase, reason = self._judge(now)
-        if phase == "abandoned" and output.cut_off is None:
-            output.close()
-            phase, reason = self._judge(now)
+        silent = now - (output.heard if output.reported is None else output.reported)
+        if output.cut_off is None and silent >= silence_limit(self._said, self.runfile):
+            output.close()  # whatever its phase: a record may come and go, and what was counted stays counted
+        phase, reason = judge(self._said, self.runfile, silent, cut_off=bool(output.cut_off))
         kept = phase not in ENDED or now - output.heard < KEPT_LIVE
         if (phase, reason, kept) != (self.phase, self.reason, self._kept_live):
             self.phase, self.reason, self._kept_live = phase, reason, kept
             self._changes += 1
-
-    def _judge(self, now: float) -> tuple[str, str]:
-        output = self.output
-        silent = now - (output.heard if output.reported is None else output.reported)
-        return judge(self._said, self.runfile, silent, cut_off=bool(output.cut_off))
 
     @property
     def start(self) -> float | None:

@@ -188,6 +188,7 @@ class Output:
         for stream in self.streams:
             if stream.plan.is_log:
                 stream.restart()
+                self.caught_up = False
 
     def _misread(self, stream: Stream, reason: str, text: str) -> None:
         stream.errors[reason] += 1

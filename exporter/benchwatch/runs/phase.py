@@ -37,6 +37,11 @@ class StateSays(NamedTuple):
     idle_reports: int
 
 
+def silence_limit(said: StateSays, record: RunFile) -> float:
+    """Seconds of silence after which nothing more is expected."""
+    return max(record.abandoned_after, _ABANDONED_INTERVALS * (said.report_interval or 0.0))
+
+
 def judge(said: StateSays, record: RunFile, silent: float, *, cut_off: bool) -> tuple[str, str]:
     """The phase after `silent` seconds without a report or byte, and its reason, which may be empty.
 
@@ -50,7 +55,7 @@ def judge(said: StateSays, record: RunFile, silent: float, *, cut_off: bool) -> 
         return "interrupted" if by in _TOLD_TO_END else "failed", f"ended by {by}" if by else f"exit code {code}"
     if said.outcome or code == 0:
         return "finished", said.reason
-    limit = max(record.abandoned_after, _ABANDONED_INTERVALS * (said.report_interval or 0.0))
+    limit = silence_limit(said, record)
     if silent >= limit:
         if cut_off:
             return "failed", "its output ends in the middle"

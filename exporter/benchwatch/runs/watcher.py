@@ -189,7 +189,8 @@ class Runs:
                 self.faults.say("twins", sentence)
         self._unload_old()
         self.looked = not self._unseen
-        return taken >= CHUNK or bool(self._unseen) or bool(self.behind)
+        behind = self._unseen or self.behind or not all(run.caught_up for run in due)
+        return taken >= CHUNK or bool(behind)
 
     def _pass_time(self, now: float, elapsed: float) -> float:
         """Advance both clocks; returns the seconds since the last look."""

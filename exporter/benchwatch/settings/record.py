@@ -18,6 +18,7 @@ scheduled: {at: 1790000000.0, late: 0.0002, clock_error: 0.001}   the moment for
 warmup: 60s                         time at the start that results should leave out
 repeat_of: huge-pages               the experiment that this run repeats
 sweep: {of: curve, point: {clients: 4}, order: shuffled, seed: 7}   the sweep of which this run is a point
+before: {command: ..., output: ...}  what `benchwatch run --before` did before the run
 end: 1790000600.0                   Unix seconds; this and the following keys appear when the benchmark has ended
 exit_code: 0
 signal: SIGINT                      the signal that ended it
@@ -90,6 +91,13 @@ class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
     """Seconds by which the machine's clock was off at most; None if unknown."""
 
 
+class Before(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What was done before the run (`run --before`)."""
+
+    command: str
+    output: str = ""
+
+
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The content of one record."""
 
@@ -107,14 +115,16 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     warmup: Duration | None = None
     repeat_of: str | None = None
     sweep: SweepPoint | None = None
+    before: Before | None = None
     end: PointInTime | None = None
     exit_code: Annotated[int, msgspec.Meta(ge=-(2**31), lt=2**32)] | None = None
     signal: str | None = None
     cpu_seconds: Duration | None = None
 
 
-_PLAIN = [name for name in Record.__struct_fields__ if name not in ("labels", "parameters", "disks", "command")]
-"""Keys whose value replaces the value of the record below; the values of other keys are merged."""
+_OTHER = frozenset({"labels", "parameters", "disks", "command", "before"})
+_PLAIN = [name for name in Record.__struct_fields__ if name not in _OTHER]
+"""Keys whose value replaces the value of the record below; those of other keys are merged or only recorded."""
 
 
 class RunFile(msgspec.Struct, frozen=True, kw_only=True):

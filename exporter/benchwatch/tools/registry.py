@@ -6,15 +6,30 @@ from ..values.suggestion import either
 from .api import Tool
 from .benchbase import BENCHBASE
 from .fio import FIO
+from .go_ycsb import GO_YCSB
 from .hammerdb import HAMMERDB
 from .iperf3 import IPERF3
+from .memtier import MEMTIER
 from .pgbench import PGBENCH
+from .redis_benchmark import REDIS_BENCHMARK
 from .roles import Roles
 from .sysbench import SYSBENCH
 from .vdbench import VDBENCH
 from .ycsb import YCSB
 
-TOOLS: list[Tool] = [PGBENCH, FIO, SYSBENCH, IPERF3, VDBENCH, HAMMERDB, YCSB, BENCHBASE]
+TOOLS: list[Tool] = [
+    PGBENCH,
+    FIO,
+    SYSBENCH,
+    IPERF3,
+    VDBENCH,
+    HAMMERDB,
+    YCSB,
+    GO_YCSB,
+    BENCHBASE,
+    REDIS_BENCHMARK,
+    MEMTIER,
+]
 """A list, because a test adds its own tool; whatever derives from it is therefore made on demand."""
 
 

@@ -19,13 +19,9 @@ locale of the JVM (`Avg=3133,78`). CLEANUP is no operation of the workload, and 
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from itertools import pairwise
 from typing import Any
 
-from ..machine.host import Host
-from .invocation import Benchmark
-from .kit import Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
-from .launcher import Command, Facts, Preparation
+from .kit import Families, Key, KitParser, PlainLauncher, Record, TextTool, ToolFigure, ToolReport, ToolResult
 from .roles import Lost, Unit
 
 US, OP, BOTH = 1e-6, ("operation",), ("operation", "quantile")
@@ -150,46 +146,7 @@ def _number(text: str) -> float:
     return float(text.replace(",", "."))
 
 
-class YcsbCommand(Command):
-    """`ycsb run|load DATABASE [-s] [-threads N] [-target N] [-p name=value ...]`."""
-
-    def __init__(self, arguments: Sequence[str]) -> None:
-        self._arguments = arguments
-        pairs = (value.partition("=") for flag, value in pairwise(arguments) if flag == "-p")
-        self.given = {name: value for name, _, value in pairs}
-
-    @property
-    def length(self) -> float | None:
-        """Seconds (maxexecutiontime); None if the number of operations ends it."""
-        text = self.given.get("maxexecutiontime", "")
-        return float(text) or None if text.isdecimal() else None
-
-    def prepare(self, percentiles: bool, room: object) -> Preparation:
-        """See Command."""
-        missing = [] if "-s" in self._arguments else ["-s"]
-        if "status.interval" not in self.given:
-            missing += ["-p", "status.interval=1"]
-        return Preparation(appended=tuple(missing))
-
-    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        """The options."""
-        found = dict(pairwise(self._arguments))
-        said = {flag[1:]: found[flag] for flag in ("-threads", "-target") if flag in found}
-        said |= {name: self.given[name] for name in RECORDED if name in self.given}
-        return Facts(said, client="" if benchmark.elsewhere else host.name)
-
-
 RECORDED = ("recordcount", "operationcount", "readproportion", "updateproportion", "requestdistribution")
-
-
-class YcsbLauncher:
-    """See Launcher."""
-
-    def read(self, arguments: Sequence[str], version: str) -> YcsbCommand:
-        """See Launcher."""
-        return YcsbCommand(arguments)
-
-
 YCSB = TextTool(
     name="ycsb",
     families=FAMILIES,
@@ -208,5 +165,10 @@ YCSB = TextTool(
     advice="-s -p status.interval=1 gives",
     example="ycsb run basic -P workloads/workloada -s -p status.interval=1",
     has_server=True,
-    launcher=YcsbLauncher(),
+    launcher=PlainLauncher(
+        recorded={"-threads": "threads", "-target": "target", **{name: name for name in RECORDED}},
+        missing=((("-s",), ("-s",)), (("status.interval",), ("-p", "status.interval=1"))),
+        length="maxexecutiontime",
+        properties="-p",
+    ),
 ).tool()

@@ -88,24 +88,14 @@ def plainly(data: bytes) -> Whole:
         lines,
         size,
         edges[0][0] if edges else None,
-        _latest([end for _, end in edges]),
+        max((end for _, end in edges), default=0),
         0,
         [],
     )
 
 
-def _latest(ends: list[float]) -> float:
-    """The end of the last line of the latest second, for clocks are set."""
-    second = max(map(int, ends), default=0)
-    return next((end for end in reversed(ends) if int(end) == second), 0)
-
-
 def same(found: Whole, expected: Whole) -> bool:
     return found[:8] == expected[:8]
-
-
-def to_the_second(found: Whole) -> Whole:
-    return found._replace(end=int(found.end))
 
 
 LINE = "0 1 1724 0 1795168289 380657\n"
@@ -148,9 +138,9 @@ def test_damage_costs_only_the_damaged_lines(path: Path, damage: list[tuple[int,
         data[position : position + len(piece)] = piece.encode()
     cuts = [min(cut, len(data)) for cut in cuts]
     # A step back within one second is not looked for.
-    found, uncut = (to_the_second(whole(parse("log", bytes(data), each))) for each in (cuts, []))
+    found, uncut = (whole(parse("log", bytes(data), each)) for each in (cuts, []))
     # Windows' line ends are understood here and not by the plain reading.
-    assert same(found, to_the_second(plainly(bytes(data).replace(b"\r\n", b"\n")))._replace(size=found.size))
+    assert same(found, plainly(bytes(data).replace(b"\r\n", b"\n"))._replace(size=found.size))
     assert found == uncut
 
 
@@ -304,6 +294,13 @@ def test_where_the_clock_was_set_back_the_last_transaction_is_the_latest(words: 
     for cuts in ([], [len(b"".join(before))], range(1, len(data), 7)):
         pieces = [record for record in parse("log", data, cuts) if isinstance(record, Transactions)]
         assert max(piece.end for piece in pieces if piece.lines) == 1795168498.415032
+
+
+def test_the_end_is_the_latest_time_within_its_second_too_wherever_the_chunks_end() -> None:
+    data = b"".join(b"0 %d 500 0 1795168490 %d\n" % number for number in ((1, 100_000), (2, 900_000), (3, 200_000)))
+    for cuts in ([], [len(data) * 2 // 3]):
+        pieces = [record for record in parse("log", data, cuts) if isinstance(record, Transactions)]
+        assert max(piece.end for piece in pieces) == 1795168490.9
 
 
 @pytest.mark.parametrize("size", [5_000, 9_000, 100_000, 1_000_000])

@@ -7,6 +7,7 @@ A line becomes one of five records: Begin (another run), ToolReport (an interval
 from ..api import Begin
 from .options import Options
 from .parser import Hook, KitParser
+from .plain import PlainLauncher
 from .records import Failed, Record, Said, ToolReport, ToolResult
 from .state import KitState
 from .tool import TextTool
@@ -21,6 +22,7 @@ __all__ = [
     "KitParser",
     "KitState",
     "Options",
+    "PlainLauncher",
     "Record",
     "Said",
     "TextTool",

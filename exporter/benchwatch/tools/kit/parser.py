@@ -132,7 +132,9 @@ class KitParser(LineParser):
             return found
         ordered: list[Record] = []
         for record in found:
-            if isinstance(record, ToolReport):
+            if isinstance(record, Begin):
+                self._reported = 0.0
+            elif isinstance(record, ToolReport):
                 if record.time < self._reported:
                     ordered.append(Begin())
                 self._reported = record.time

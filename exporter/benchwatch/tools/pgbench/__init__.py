@@ -20,6 +20,8 @@ _TEXT = re.compile(
     rb"|[Cc]onnection to database \"[^\r\n]*\" failed:|[Cc]lient \d+ (?:script \d+ )?aborted )"
 )
 _MESSAGE = re.compile(rb"(?:^|[\r\n])pgbench: ")
+_LEVEL = re.compile(rb"(?:^|[\r\n])pgbench: (?:fatal|error|warning|info|debug|hint|detail): ")
+"""A message since PostgreSQL 13."""
 _BEHIND = re.compile(
     rb"(?:^|[\r\n])pgbench: (?:progress: \d|pgbench[ :]|starting vacuum|transaction type: |scaling factor: |"
     rb"query mode: |number of |latency |tps = |duration: |dropping old tables|creating tables|\d+ of \d+ tuples|\r?\n)"
@@ -85,7 +87,7 @@ def _recognise(head: bytes) -> str:
             return "log"
         if interval(line):
             return "log aggregate"
-    is_text = _TEXT.search(head) or (_MESSAGE.search(head) and not _BEHIND.search(head))
+    is_text = _TEXT.search(head) or _LEVEL.search(head) or (_MESSAGE.search(head) and not _BEHIND.search(head))
     return "text" if is_text else ""
 
 

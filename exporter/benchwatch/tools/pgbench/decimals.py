@@ -62,9 +62,9 @@ class DigitColumns(NamedTuple):
         whole = np.count_nonzero(text[stops[-1]] == _NEWLINE) == count
         return DigitColumns(padded, stops, lengths) if whole else None
 
-    def numbers(self, column: int, lines: int | None = None) -> Integers:
-        """A column, or its first `lines`."""
-        ends, lengths = self.stops[column, :lines], self.lengths[column, :lines]
+    def numbers(self, column: int, lines: slice | Integers = slice(None)) -> Integers:
+        """A column, or some of its lines."""
+        ends, lengths = self.stops[column, lines], self.lengths[column, lines]
         longest = int(lengths.max()) if len(ends) else 0
         if longest == 1:
             return self._words(1)[ends].astype(np.int64) - _DIGIT_0
@@ -85,11 +85,6 @@ class DigitColumns(NamedTuple):
         stops = (ends[starts] + len(_PADDING)).tolist()
         values = [int(self.padded[stop - 10 : stop]) for stop in stops]
         return values, [end - begin for begin, end in pairwise([*starts, len(ends)])]
-
-    def number(self, column: int, line: int) -> int:
-        """One number."""
-        end = len(_PADDING) + int(self.stops[column, line])
-        return int(self.padded[end - int(self.lengths[column, line]) : end])
 
     def _words(self, size: int) -> NDArray[Any]:
         """The `size` bytes before each position of the lines: element i ends before byte i of the lines."""

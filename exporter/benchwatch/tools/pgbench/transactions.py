@@ -134,14 +134,13 @@ class TransactionParser(LogParser):
             return False
         examined, missing = 0, 0
         if left := EXAMINED - self._examined:
-            clients, numbers = (columns.numbers(column, left).tolist() for column in (_CLIENT, _TRANSACTION))
+            clients, numbers = (columns.numbers(column, slice(left)).tolist() for column in (_CLIENT, _TRANSACTION))
             examined, missing = self._examine(zip(clients, numbers, strict=True), len(numbers))
         latency = columns.numbers(_TIME)
         second = np.repeat(seconds, counts)
         count = len(second)
-        latest = count - 1
-        if seconds[-1] < max(seconds):  # the clock was set back
-            latest = int(np.flatnonzero(second == max(seconds))[-1])
+        last = max(seconds)
+        in_last = columns.numbers(_MICROSECOND, np.flatnonzero(second == last))
         piece = Transactions(
             latency=latency,
             bins=bins(latency * 1000),
@@ -152,7 +151,7 @@ class TransactionParser(LogParser):
             extra=columns.numbers(-1) if fields > 6 else _NONE,
             lines=count,
             size=len(block),
-            end=max(seconds) + columns.number(_MICROSECOND, latest) / 1e6,
+            end=last + int(in_last.max()) / 1e6,
             examined=examined,
             missing=missing,
         )
@@ -164,7 +163,7 @@ class TransactionParser(LogParser):
         rows: list[tuple[int, int, int, int]] = []
         extra: list[int] = []
         understood: list[bytes] = []
-        end, latest, skipped = 0.0, 0, 0
+        end, skipped = 0.0, 0
         lines = block[:-1].split(b"\n")
         first = lines[: EXAMINED - self._examined]
         numbered = _NUMBERED.findall(b"\n".join(first))
@@ -178,8 +177,7 @@ class TransactionParser(LogParser):
                 continue
             understood.append(line)
             second, microsecond = int(match["second"]), int(match["microsecond"])
-            if second >= latest:
-                end, latest = second + microsecond / 1e6, second
+            end = max(end, second + microsecond / 1e6)
             if match["time"].isdigit():
                 rows.append((int(match["time"]), int(match["script"]), second, microsecond))
             elif match["time"] == b"skipped":

@@ -1,0 +1,153 @@
+"""memtier_benchmark: operations of Redis and memcached.
+
+Each second, and at the end, it writes to stderr:
+
+    [RUN #1 40%,   2 secs]  2 threads  5 conns:  115861 ops,  61533 (avg:  57819) ops/sec, 3.49MB/sec (...),
+        0.16 (avg:  0.17) msec latency
+
+Operations count since the run began, the first of each pair is that of the last interval, and operations divided by
+their mean rate is the time. The line with `0 threads` repeats the interval before: only its operations count. Where the
+operations go back, threads were started again, and a rate without operations means nothing. `-x N` runs N times, one
+after the other, which are one run here. The results, of all runs together, follow on stdout:
+
+    ALL STATS  or, of several runs:  AGGREGATED AVERAGE RESULTS (2 runs)
+    Type         Ops/sec     Hits/sec   Misses/sec    Avg. Latency     p50 Latency     p99 Latency       KB/sec
+    Sets        32684.09          ---          ---         0.15352         0.11100         1.59900      2517.80
+    Totals      65367.18        36.00     32647.09         0.15335         0.11100         1.60700      3792.22
+
+Latencies are milliseconds. It ends with 0 even if the server refused every connection, and says 0 operations a second.
+"""
+
+import re
+from collections.abc import Sequence
+
+from .kit import Failed, Families, Key, KitParser, PlainLauncher, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .roles import Unit
+
+OP, BOTH = ("operation",), ("operation", "quantile")
+FAMILIES = Families(
+    "memtier",
+    {  # help; names of the live gauge, the counter and the result
+        "rate": ToolFigure("Operations", "operations_per_second", "", "operations_per_second", rate=True),
+        "done": ToolFigure("Operations", total="operations", added=True),
+        "mean": ToolFigure("Mean latency, seconds", "latency_average_seconds", "", "latency_average_seconds"),
+        "latency": ToolFigure("Latency, seconds", result="latency_seconds", labels=("quantile",)),
+        "hits": ToolFigure("Hits a second", result="hits_per_second"),
+        "misses": ToolFigure("Misses a second", result="misses_per_second"),
+        "op_rate": ToolFigure("Operations a second of one kind", result="kind_operations_per_second", labels=OP),
+        "op_mean": ToolFigure("Mean latency of one kind, seconds", result="kind_latency_average_seconds", labels=OP),
+        "op_latency": ToolFigure("Latency of one kind, seconds", result="kind_latency_seconds", labels=BOTH),
+    },
+)
+PARTS = {"rate": "rate", "total": "done", "latency": "mean"}
+PARTS |= {"result_rate": "rate", "result_latency": "mean", "result_quantile": "latency"}
+
+NUMBER = r"\d{1,15}(?:\.\d{1,6})?"
+LIVE = re.compile(
+    rf"\[RUN #(?P<run>\d{{1,6}}) \d{{1,3}}%, +(?P<seconds>\d{{1,9}}) secs\] +(?P<threads>\d{{1,9}}) threads"
+    rf"(?: +\d{{1,9}} conns)?: +(?P<ops>\d{{1,15}}) ops, +(?P<rate>{NUMBER}) \(avg: +(?P<mean>{NUMBER})\) ops/sec, "
+    rf".{{1,60}}/sec\), +-?(?P<latency>{NUMBER}) \(avg: +-?{NUMBER}\) msec latency$"
+)
+SECTION = re.compile(r"(?:ALL STATS|(BEST RUN RESULTS|WORST RUN RESULTS)|AGGREGATED AVERAGE RESULTS \(\d+ runs\))$")
+ROW = re.compile(r"[A-Z][\w.-]{0,60}(?: +(?:\d[\d.]{0,20}|---|-?nan)){3,12} *$")
+QUANTILE = re.compile(r"p(\d{1,3}(?:\.\d{1,6})?) Latency$")
+NAMES = {"Ops/sec": "rate", "Hits/sec": "hits", "Misses/sec": "misses", "Avg. Latency": "mean"}
+
+
+class SecondLines:
+    """Reads the lines of intervals and the table of results."""
+
+    def __init__(self, _: KitParser) -> None:
+        self._run = 0
+        self._base = 0.0  # the time of the runs before, seconds
+        self._time = 0.0
+        self._ops = 0
+        self._is_wanted = True
+        self._columns: Sequence[str] = ()
+
+    def __call__(self, text: str) -> Sequence[Record] | None:
+        """See Hook."""
+        if live := LIVE.match(text):
+            return [self._report(live)]
+        if re.match(r"\[RUN #\d+\] Interrupted by user", text):
+            return [Failed(text.partition("] ")[2], interrupted=True)]
+        if section := SECTION.match(text):
+            self._is_wanted, self._columns = section[1] is None, ()
+            return []
+        if text.startswith("Type ") and "Ops/sec" in text:
+            self._columns = re.split(r" {2,}", text.strip())[1:]
+            return []
+        if self._columns and ROW.match(text):
+            name, *numbers = text.split()
+            return self._result(name, numbers) if len(numbers) == len(self._columns) else None
+        return None
+
+    def _report(self, live: re.Match[str]) -> ToolReport:
+        run, ops, mean = int(live["run"]), int(live["ops"]), float(live["mean"])
+        if run != self._run or ops < self._ops:
+            self._run, self._base, self._ops = run, self._time, 0
+        new, self._ops = ops - self._ops, ops
+        before, self._time = self._time, max(self._time, self._base + ops / mean if ops and mean else self._time + 1.0)
+        figures: dict[Key, float] = {("done",): float(new)}
+        if int(live["threads"]) and (new or not ops):
+            figures["rate",] = float(live["rate"]) if new else 0.0
+        elif int(live["threads"]) and self._time > before:
+            figures["rate",] = 0.0
+        if new and int(live["threads"]):
+            figures["mean",] = float(f"{live['latency']}e-3")
+        return ToolReport(self._time, figures)
+
+    def _result(self, name: str, numbers: Sequence[str]) -> Sequence[Record]:
+        if not self._is_wanted:
+            return []
+        kind = "" if name == "Totals" else name
+        figures: dict[Key, float] = {}
+        for column, number in zip(self._columns, numbers, strict=True):
+            if not number[0].isdigit():
+                continue
+            quantile = QUANTILE.match(column)
+            key: Key | None = ("latency",) if quantile else (NAMES[column],) if column in NAMES else None
+            value = float(f"{number}e-3" if column.endswith("Latency") else number)
+            if key and not kind:
+                figures[(*key, f"{float(quantile[1]) / 100:g}") if quantile else key] = value
+            elif key and key[0] in ("latency", "rate", "mean"):
+                label = (kind, f"{float(quantile[1]) / 100:g}") if quantile else (kind,)
+                figures[f"op_{key[0]}", *label] = value
+        if kind:
+            return [ToolResult(figures)]
+        if not figures.get(("rate",)):
+            return [Failed("no connection lasted: the results are 0 operations a second")]
+        return [ToolResult(figures)]
+
+
+OPTIONS = {"--ratio": "ratio", "--pipeline": "pipeline", "-d": "data_size", "--data-size": "data_size", "-x": "runs"}
+
+
+MEMTIER = TextTool(
+    name="memtier",
+    program="memtier_benchmark",
+    families=FAMILIES,
+    roles=[FAMILIES.roles(Unit("op/s"), "operations", PARTS)],
+    banner=r"Writing results to stdout$",
+    begins=r"Writing results to stdout$|\[RUN #\d+\] (?:Preparing benchmark client|Launching threads)|"
+    r"\[RUN #\d+ +\d+%,|\d+ +Connections per thread$|Type +Ops/sec +|"
+    r"(?:ALL STATS|AGGREGATED AVERAGE RESULTS .*|BEST RUN RESULTS)$",
+    settings={
+        "threads": r"(\d{1,9}) +Threads$",
+        "clients": r"(\d{1,9}) +Connections per thread$",
+        "requests": r"(\d{1,15}) +Requests per client$",
+        "seconds": r"(\d{1,9}) +Seconds$",
+    },
+    known=r"\[RUN #|=+$|-+$|Request Latency Distribution|Type +<= |\S+ +[\d.]+ +[\d.]+$|Thread \d+ |Restarting thread|"
+    r"Connection error: |connection dropped\.|Maximum reconnection attempts|"
+    r"server \S+ handle error response|\w[\w ]* +Latency Distribution|$",
+    fatal=r"error: (.*)|(Failed to .*)",
+    hooks=(SecondLines,),
+    like=r"\[RUN #\d+ +\d+%,",
+    carriage_returns=True,
+    advice="it reports each second:",
+    example="memtier_benchmark --test-time=600",
+    has_server=True,
+    time_limit=r"--test-time[= ](\d+)",
+    launcher=PlainLauncher(recorded=OPTIONS, length="--test-time"),
+).tool()

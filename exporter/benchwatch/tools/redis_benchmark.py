@@ -1,0 +1,150 @@
+"""redis-benchmark: requests of Redis and its relatives, one test after the other.
+
+    SET: rps=23088.0 (overall: 22996.0) avg_msec=0.366 (overall: 0.366)        a quarter of a second, ended by \\r
+    ====== SET ======
+      60000 requests completed in 1.25 seconds
+      throughput summary: 47846.89 requests per second
+              avg       min       p50       p95       p99       max            then the numbers, in milliseconds
+    SET: 42134.83 requests per second, p50=0.119 msec                          instead, with -q
+    "SET","19727.76","0.379","0.024","0.215","1.007","2.359","57.215"          instead, with --csv: nothing live
+
+Of each pair, the first is that of the interval. Nothing says when an interval ended, so that reports are dated a
+quarter of a second apart. Each test has clients and a length of its own, so each is a run; the last one is shown.
+Before 6.2 the live line is the mean since the test began, and the report has a throughput only.
+"""
+
+import re
+from collections.abc import Sequence
+
+from .kit import (
+    Begin,
+    Families,
+    Key,
+    KitParser,
+    PlainLauncher,
+    Record,
+    Said,
+    TextTool,
+    ToolFigure,
+    ToolReport,
+    ToolResult,
+)
+from .roles import Unit
+
+EVERY = 0.25
+FAMILIES = Families(
+    "redis_benchmark",
+    {  # help; names of the live gauge, the counter and the result
+        "rate": ToolFigure("Requests: rps", "requests_per_second", "requests", "requests_per_second", rate=True),
+        "mean": ToolFigure("Mean latency, seconds", "latency_average_seconds", "", "latency_average_seconds"),
+        "min": ToolFigure("Lowest latency, seconds", result="latency_min_seconds"),
+        "max": ToolFigure("Highest latency, seconds", result="latency_max_seconds"),
+        "latency": ToolFigure("Latency, seconds", result="latency_seconds", labels=("quantile",)),
+        "number": ToolFigure("Requests of the test", result="requests", settles="rate"),
+        "time": ToolFigure("How long the test took, seconds", result="duration_seconds"),
+    },
+)
+PARTS = {"rate": "rate", "total": "rate", "latency": "mean", "result_rate": "rate", "result_latency": "mean"}
+PARTS |= {"result_latency_max": "max", "result_quantile": "latency", "result_operations": "number"}
+PARTS |= {"result_duration": "time"}
+
+NUMBER, WAIT = r"\d{1,15}(?:\.\d{1,6})?", r"-?nan|inf"
+LIVE = re.compile(
+    rf" *(?P<test>\S.{{0,199}}?): rps=(?P<rate>{NUMBER}|{WAIT}) \(overall: (?:{NUMBER}|{WAIT})\) "
+    rf"avg_msec=(?P<mean>{NUMBER}|{WAIT}) \(overall: (?:{NUMBER}|{WAIT})\)$"
+)
+TITLE = re.compile(r"====== (\S.{0,199}) ======$")
+DONE = re.compile(rf"  (\d{{1,15}}) requests completed in ({NUMBER}) seconds$")
+QUIET = re.compile(rf" *(\S.{{0,199}}?): ({NUMBER}) requests per second(?:, p50=({NUMBER}) msec)?$")
+RATE = re.compile(rf"(?:  throughput summary: )?({NUMBER}) requests per second$")
+SUMMARY = re.compile(rf" +({NUMBER}) +({NUMBER}) +({NUMBER}) +({NUMBER}) +({NUMBER}) +({NUMBER})$")
+CSV = re.compile(rf'"([^"]{{1,200}})","({NUMBER})"' + "(?:" + rf',"({NUMBER})"' * 6 + ")?$")
+COLUMNS: Sequence[Key] = (("mean",), ("min",), ("latency", "0.5"), ("latency", "0.95"), ("latency", "0.99"), ("max",))
+
+
+class RequestLines:
+    """Reads the lines of a test."""
+
+    def __init__(self, _: KitParser) -> None:
+        self._test = ""
+        self._reports = 0
+        self._done: dict[Key, float] = {}  # requests and seconds, which precede the throughput
+
+    def __call__(self, text: str) -> Sequence[Record] | None:
+        """See Hook."""
+        if live := LIVE.match(text):
+            return [*self._name(live["test"]), self._report(live["rate"], live["mean"])]
+        if title := TITLE.match(text):
+            return self._name(title[1])
+        if done := DONE.match(text):
+            self._done = {("number",): float(done[1]), ("time",): float(done[2])}
+            return []
+        if rate := RATE.match(text):
+            return [ToolResult({("rate",): float(rate[1]), **self._done}, self._done.get(("time",)))]
+        if summary := SUMMARY.match(text):
+            return [ToolResult(_latencies(summary.groups()), self._done.get(("time",)))]
+        if quiet := QUIET.match(text):
+            p50: dict[Key, float] = {("latency", "0.5"): milliseconds(quiet[3])} if quiet[3] else {}
+            return [*self._name(quiet[1]), ToolResult({("rate",): float(quiet[2]), **p50})]
+        if row := CSV.match(text):
+            latencies = _latencies(row.groups()[2:]) if row[3] else {}
+            return [*self._name(row[1], again=True), ToolResult({("rate",): float(row[2]), **latencies})]
+        return None
+
+    def _name(self, test: str, *, again: bool = False) -> Sequence[Record]:
+        """Note whose line it is; another test is another run."""
+        if test == self._test and not again:
+            return []
+        begin: Sequence[Record] = [Begin()] if self._test else []
+        self._test, self._reports, self._done = test, 0, {}
+        return [*begin, Said("test", test)]
+
+    def _report(self, rate: str, mean: str) -> ToolReport:
+        time = self._reports * EVERY
+        self._reports += 1
+        figures: dict[Key, float] = {("rate",): float(rate) if rate[-1].isdigit() else 0.0}
+        if mean[-1].isdigit() and figures["rate",]:
+            figures["mean",] = milliseconds(mean)
+        return ToolReport(time, figures)
+
+
+def milliseconds(number: str) -> float:
+    """Seconds; exact in decimals."""
+    return float(f"{number}e-3")
+
+
+def _latencies(numbers: Sequence[str]) -> dict[Key, float]:
+    return {key: milliseconds(number) for key, number in zip(COLUMNS, numbers, strict=True)}
+
+
+OPTIONS = {
+    "-c": "clients",
+    "-n": "requests",
+    "-P": "pipeline",
+    "-d": "payload",
+    "-r": "keyspace",
+    "--threads": "threads",
+}
+
+
+REDIS_BENCHMARK = TextTool(
+    name="redis-benchmark",
+    families=FAMILIES,
+    roles=[FAMILIES.roles(Unit("req/s"), "requests", PARTS)],
+    banner=r"(?!)",
+    begins=LIVE.pattern
+    + r"|====== .* ======$|  \d{1,15} requests completed in |"
+    + QUIET.pattern
+    + r'|"test","rps","avg_latency_ms"|Could not connect to Redis at |Error: Connection reset by peer$',
+    settings={"clients": r"  (\d{1,9}) parallel clients$", "payload": r"  (\d{1,12}) bytes payload$"},
+    known=r" *\d{1,3}\.\d+% <= |  (?:keep alive|host configuration|multi-thread|threads|node \[)|Latency by percentile|"
+    r'Cumulative distribution|Summary:|  latency summary| +avg +min +p50|"test","rps"|WARNING: | *\S.{0,199}?: [\d.]+$',
+    fatal=r"(?:Error|ERROR|Error from server): (.*)|(Could not connect to Redis at .*)",
+    hooks=(RequestLines,),
+    like=r" *\S.{0,199}?: rps=",
+    carriage_returns=True,
+    advice="without --csv, it reports four times a second:",
+    example="redis-benchmark -t set,get -n 1000000",
+    has_server=True,
+    launcher=PlainLauncher(recorded=OPTIONS),
+).tool()

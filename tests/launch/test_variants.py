@@ -1,0 +1,122 @@
+"""`benchwatch run --variant`, with a made-up pgbench whose throughput depends on its environment and arguments."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.launch.test_command import own
+from tests.support.launching import Launchpad
+
+REPORT = r"""
+c=4
+while [ $# -gt 0 ]; do case $1 in -c) c=$2;; esac; shift; done
+echo "${PGOPTIONS:-none} $c" >>order
+n=$(wc -l <order)
+[ -e fail$n ] && exit 2
+case "${PGOPTIONS-}" in *off*) base=3000;; *) base=2000;; esac
+[ -e same ] && base=2000
+tps=$((base + n % 3 * 10 + c))
+printf 'pgbench (15.18)\ntransaction type: <builtin: select only>\nscaling factor: 1\nquery mode: simple\n'
+printf 'number of clients: %s\nnumber of threads: 1\nmaximum number of tries: 1\nduration: 10 s\n' $c
+printf 'number of transactions actually processed: %s0\n' $tps
+printf 'number of failed transactions: 0 (0.000%%)\nlatency average = 1.000 ms\ninitial connection time = 20.000 ms\n'
+printf 'tps = %s.000000 (without initial connection time)\n' $tps
+"""
+ON_OFF = ("--variant", "on:", "--variant", "off:PGOPTIONS=-c synchronous_commit=off")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Launchpad]:
+    made = Launchpad(tmp_path)
+    made.tool("pgbench", REPORT)
+    yield made
+    made.stop()
+
+
+def vary(place: Launchpad, *options: str) -> tuple[int, list[str], str]:
+    """Exit code, the launcher's own sentences, and all that it says."""
+    done = place.run("--name", "sync", "--no-percentiles", *options, "--", "pgbench", "-S", "-T", "10")
+    return done.returncode, own(done.stderr), done.stderr.decode()
+
+
+def order(place: Launchpad) -> list[str]:
+    return (place.folder / "order").read_text().splitlines()
+
+
+def test_variants_run_in_rounds_of_which_every_second_is_in_reverse_and_are_compared(place: Launchpad) -> None:
+    code, sentences, said = vary(place, *ON_OFF, "--repeat", "3", "--label", "cluster=a")
+    assert code == 0
+    on, off = "none 4", "-c synchronous_commit=off 4"
+    assert order(place) == [on, off, off, on, on, off]
+    record = place.record("sync-off-2")
+    assert (record["repeat_of"], record["labels"]) == ("sync-off", {"cluster": "a", "variant": "off"})
+    assert record["command"][:2] == ["env", "PGOPTIONS=-c synchronous_commit=off"]
+    assert "sync: run 2 of 6: off, 40 s left after it" in sentences
+    assert "  TPS +49.2 % (95 % interval +48.1 to +50.4 %), better: 3 and 3 runs" in said
+    assert said.endswith(
+        "benchwatch: next: benchwatch compare runs/sync-on runs/sync-off\n"
+        "      benchwatch report runs/sync-on runs/sync-off\n"
+    )
+
+
+def test_arguments_of_a_variant_override_those_of_the_command_and_five_rounds_are_usual(place: Launchpad) -> None:
+    code, _, _ = vary(place, "--variant", "few:-c 8", "--variant", "many:-c 16 -j 2", "--variant", "usual:")
+    assert code == 0
+    assert order(place)[:6] == ["none 8", "none 16", "none 4", "none 4", "none 16", "none 8"]
+    assert len(order(place)) == 15
+    assert place.record("sync-many-5")["command"][-4:] == ["-c", "16", "-j", "2"]
+
+
+def test_it_ends_when_it_is_sure_and_not_before(place: Launchpad) -> None:
+    code, sentences, said = vary(place, *ON_OFF, "--repeat", "9", "--until-sure")
+    assert code == 0
+    assert len(order(place)) == 6
+    assert "sync: sure after 3 of 9 rounds" in sentences
+    assert "better: 3 and 3 runs" in said
+    (place.folder / "same").touch()
+    _, sentences, said = vary(place, *ON_OFF, "--repeat", "4", "--until-sure", "--overwrite")
+    assert len(order(place)) == 6 + 8
+    assert not any("sure after" in sentence for sentence in sentences)
+    assert "no difference shown" in said
+
+
+def test_what_is_done_before_a_run_is_in_its_record_and_its_failure_ends_the_series(place: Launchpad) -> None:
+    code, _, _ = vary(place, *ON_OFF, "--repeat", "1", "--before", "echo restarted $BENCHWATCH_VARIANT")
+    assert code == 0
+    assert place.record("sync-off")["before"] == {
+        "command": "echo restarted $BENCHWATCH_VARIANT",
+        "output": "restarted off\n",
+    }
+    before = "echo no such server; test $BENCHWATCH_VARIANT = on"
+    code, _, said = vary(place, *ON_OFF, "--repeat", "1", "--overwrite", "--before", before)
+    assert code == 1
+    assert "--before failed for off with exit code 1: no such server; the series ends" in said
+
+
+def test_a_failed_run_is_left_out_of_the_comparison(place: Launchpad) -> None:
+    (place.folder / "fail2").touch()
+    code, _, said = vary(place, *ON_OFF, "--repeat", "3")
+    assert code == 2
+    assert "better: 3 and 2 runs" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--variant", "on:"), "--variant on: expected two or more variants, such as --variant on: and another"),
+        (("--variant", "a:", "--variant", "a:-c 2"), "--variant: expected different names, got a, a"),
+        ((*ON_OFF, "--sweep", "clients=1,2"), "--variant and --sweep: expected one of them"),
+        (("--until-sure",), "--until-sure requires --variant, such as"),
+        (("--variant", "on"), "expected NAME:, NAME:VARIABLE=VALUE or NAME:ARGUMENTS"),
+        (("--variant", "a:-c '"), "a: the arguments cannot be split: No closing quotation"),
+        ((*ON_OFF, "--label", "variant=x"), "--label variant: variants have a label of that name"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused_before_anything_starts(
+    place: Launchpad, options: tuple[str, ...], sentence: str
+) -> None:
+    code, _, said = vary(place, *options)
+    assert code == 2
+    assert sentence in said
+    assert not (place.folder / "order").exists()

@@ -1,0 +1,3 @@
+# tool: memtier_benchmark 1.4.0 (built from its source; server Redis 7.0.15)
+memtier_benchmark -p 24602 -n 5000 -t 2 -c 5 --hide-histogram >requests-1.4.0.out 2>requests-1.4.0.err
+# rc=0 start=1795485477.073973 end=1795485479.099419
