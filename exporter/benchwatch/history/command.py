@@ -54,7 +54,7 @@ def _csv(options: argparse.Namespace, settings: Settings) -> int:
     from ..tools.registry import TOOLS
     from . import series_csv
     from .find import find_runs, nothing_recognised
-    from .timeline import timelines
+    from .replayed_run import timelines
 
     parts = options.collect or PARTS[:1]
     families = [family for tool in TOOLS for family in tool.families if family.part in parts]

@@ -24,9 +24,9 @@ from ..values.printable import say
 from ..values.sparkline import sparkline
 
 if TYPE_CHECKING:
+    from ..compare.measured import Result
     from ..compare.measures import Measure
     from ..metrics.latencies import Group
-    from .result import RunResult
 
 _SHOWN = 30
 """Latest results in the table of a terminal; all are in the CSV."""
@@ -75,7 +75,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
 class PastResult(NamedTuple):
     """One result of a series."""
 
-    result: "RunResult"
+    result: "Result"
     path: str
     value: float
     interval: tuple[float, float] | None
@@ -121,7 +121,7 @@ def _history(options: argparse.Namespace) -> int:
     return NOT_MET if options.fail_on and worse else 0
 
 
-def _results(options: argparse.Namespace) -> list[tuple[str, "RunResult"]]:
+def _results(options: argparse.Namespace) -> list[tuple[str, "Result"]]:
     """The finished results, the oldest first, with the paths of their runs."""
     from ..history.find import find_runs, reading
     from ..metrics.buckets import Buckets
@@ -133,7 +133,7 @@ def _results(options: argparse.Namespace) -> list[tuple[str, "RunResult"]]:
     oldest = time.time() - options.newer if options.newer is not None else 0.0
     labels = dict(options.label).items()
     unreadable: list[str] = []
-    found: list[tuple[str, RunResult]] = []
+    found: list[tuple[str, Result]] = []
     for run in find_runs(options.paths, settings.runs, Buckets(1), unreadable=unreadable):
         if run.modified >= oldest and labels <= run.labels.items():
             with reading(run.folder, unreadable):
@@ -146,21 +146,20 @@ def _results(options: argparse.Namespace) -> list[tuple[str, "RunResult"]]:
     return sorted(kept, key=lambda one: one[1].start or 0.0)
 
 
-def _all_series(results: Iterable[tuple[str, "RunResult"]], measure: "Measure") -> Iterator[PastSeries]:
+def _all_series(results: Iterable[tuple[str, "Result"]], measure: "Measure") -> Iterator[PastSeries]:
     from ..compare.statistics import student
 
     series: dict[tuple[str, str, Group], list[PastResult]] = {}
     for path, result in results:
-        run = result.run
-        for group in dict.fromkeys(group for group, _ in run.watched()):
-            figure = run.figures.get((group, measure))
+        for group in dict.fromkeys(group for group, _ in result.watched()):
+            figure = result.figures.get((group, measure))
             if figure is None:
                 continue
             interval, estimate = None, figure.estimate
             if estimate is not None and math.isfinite(estimate.relative_error):
                 width = student(0.975, estimate.degrees) * estimate.relative_error * figure.value
                 interval = figure.value - width, figure.value + width
-            own = series.setdefault((run.tool, run.roles.unit.name, group), [])
+            own = series.setdefault((result.tool, result.roles.unit.name, group), [])
             own.append(PastResult(result, path, figure.value, interval))
     for (tool, _, group), each in series.items():
         yield PastSeries(tool, group, measure, each, list(_changes(each, measure)))
@@ -176,7 +175,7 @@ def _changes(results: Sequence[PastResult], measure: "Measure") -> Iterator[Past
     for begin, place, end in zip(edges, points, edges[2:], strict=False):
         before = math.fsum(values[begin:place]) / (place - begin)
         after = math.fsum(values[place:end]) / (end - place)
-        left, right = (one.result.run for one in results[place - 1 : place + 1])
+        left, right = (one.result for one in results[place - 1 : place + 1])
         differing = [(one.name, one.base, one.other) for one in differences([left], [right], ())]
         worse = (after < before) == (measure.better == "higher")
         yield PastChange(place, after / before - 1 if before else None, worse, differing)
@@ -185,7 +184,7 @@ def _changes(results: Sequence[PastResult], measure: "Measure") -> Iterator[Past
 def _blocks(series: PastSeries) -> Iterator[Block]:
     from ..compare.wording import figure, heading, title
 
-    roles = series.results[0].result.run.roles
+    roles = series.results[0].result.roles
     name = title(series.measure, roles)
     part = f" {heading(series.group)}" if series.group else ""
     yield Heading(f"{series.tool}{part}: {name} of {len(series.results)} runs")
@@ -199,7 +198,7 @@ def _blocks(series: PastSeries) -> Iterator[Block]:
         why = f"changed with it: {what}{more}" if what else "no recorded parameter changed with it"
         word = "worse" if change.worse else "better"
         tone = "bad" if change.worse else "good"
-        yield Sentence(f"{by}from {at.run.name} on ({_date(at.start)}), {word}; {why}", tone)  # type: ignore[arg-type]
+        yield Sentence(f"{by}from {at.name} on ({_date(at.start)}), {word}; {why}", tone)  # type: ignore[arg-type]
     if not series.changes:
         yield Sentence("no change found")
     changed = {change.number: change for change in series.changes}
@@ -210,7 +209,7 @@ def _blocks(series: PastSeries) -> Iterator[Block]:
         word = "" if mark is None else "worse" if mark.worse else "better"
         interval = f"{low} to {high}" if one.interval else ""
         rows.append(
-            [one.result.run.name, _date(one.result.start), word, figure(one.value, series.measure, roles), interval]
+            [one.result.name, _date(one.result.start), word, figure(one.value, series.measure, roles), interval]
         )
     yield table(["run", "began", "change", name, "95 % interval"], rows, left=3)
 
@@ -224,12 +223,12 @@ def _rows(series: PastSeries) -> Iterator[Mapping[str, Value]]:
         change = changed.get(number)
         low, high = one.interval or (None, None)
         yield {
-            "run": one.result.run.name,
+            "run": one.result.name,
             "path": one.path,
             "tool": series.tool,
             "part": heading(series.group),
             "measure": series.measure.name,
-            "unit": unit_of(series.measure, one.result.run.roles),
+            "unit": unit_of(series.measure, one.result.roles),
             "start": one.result.start,
             "value": one.value,
             "low": low,
