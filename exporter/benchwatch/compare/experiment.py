@@ -103,7 +103,10 @@ def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[
         raise CannotCompare(f"{path}: workers of {' and '.join(tools)}; expected one tool, compare their files instead")
     faults = faults_of(workers)
     forced += faults
-    every = {one.part: measure(one.workers, warmup, one.name) for one in concurrent.results(workers)}
+    every = {
+        part: measure(members, warmup, concurrent.name_of(part, members))
+        for part, members in concurrent.results(workers)
+    }
     measured = {part: run for part, run in every.items() if any(one is THROUGHPUT for _, one in run.figures)}
     if not measured:
         most = max(run.warmup for run in every.values())

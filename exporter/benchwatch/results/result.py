@@ -162,5 +162,5 @@ def results_of(own: Iterable[Timeline], warmup: float | None) -> Iterator[Result
 
     `warmup`, seconds, overrides the records.
     """
-    for one in concurrent.results(own):
-        yield measure(one.workers, warmup, one.name)
+    for part, members in concurrent.results(own):
+        yield measure(members, warmup, concurrent.name_of(part, members))
