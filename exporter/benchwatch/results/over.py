@@ -69,10 +69,10 @@ def points(
     any_found = False
     for _, members in groupby(timelines, key=lambda timeline: timeline.run):
         results = concurrent.results(members)
-        several = len({one.name for one in results}) < len(results)  # of different tools
-        for result in results:
-            workers = result.workers
-            name = f"{result.name}/{workers[0].worker}" if several else result.name
+        names_of = [concurrent.name_of(part, workers) for part, workers in results]
+        several = len(set(names_of)) < len(results)  # of different tools
+        for name, (_, workers) in zip(names_of, results, strict=True):
+            name = f"{name}/{workers[0].worker}" if several else name
             values = _values(workers[0], paths[workers[0].run, workers[0].worker], pattern)
             known |= values.keys()
             if not values.keys() >= set(names):
