@@ -26,6 +26,7 @@ COMMANDS = [
         ["why"],
         ["metrics"],
         ["compare"],
+        ["history"],
         ["report"],
         ["backfill"],
         ["completion"],

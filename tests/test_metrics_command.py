@@ -1,4 +1,6 @@
+import csv
 import errno
+import io
 import os
 import re
 import subprocess
@@ -7,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
+from tests.compare.made import START
+from tests.compare.made import place as made
 from tests.support.places import RECORDINGS, Place
 
 
@@ -152,3 +156,54 @@ def test_a_parameter_without_a_value_is_not_exported(capsys: pytest.CaptureFixtu
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("benchwatch_run_parameter{")]
     names = [line.partition('name="')[2].partition('"')[0] for line in lines]
     assert names == ["name", "rw", "rwmixread", "directory", "size", "bs", "ioengine", "runtime", "shared_buffers"]
+
+
+def csv_rows(capsys: pytest.CaptureFixture[str], *arguments: object) -> list[dict[str, str]]:
+    assert main(["metrics", *map(str, arguments), "--csv"]) == 0
+    return list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+
+
+def test_csv_has_a_record_for_each_progress_line(capsys: pytest.CaptureFixture[str]) -> None:
+    path = RECORDINGS / "pgbench" / "tpcb-15.18.err"
+    lines = re.findall(r"progress: ([\d.]+) s, ([\d.]+) tps", path.read_text())
+    rows = csv_rows(capsys, path)
+    assert [float(row["pgbench_tps"]) for row in rows] == [float(tps) for _, tps in lines]
+    assert [float(row["elapsed_seconds"]) for row in rows] == [float(elapsed) for elapsed, _ in lines]
+    assert float(rows[1]["time"]) - float(rows[0]["time"]) == 1.0
+
+
+def test_csv_has_the_percentiles_of_a_log_in_the_records_of_the_reports(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run = made(tmp_path / "r", [1000.0] * 5)
+    lines = (f"0 {n} 5000 0 {START + second} {500_000 + n}\n" for second in range(5) for n in range(1000))
+    (run / "db.77").write_text("".join(lines))
+    rows = csv_rows(capsys, run)
+    (column,) = [name for name in rows[0] if "pgbench_latency_window" in name and '"0.99"' in name]
+    assert [float(row["time"]) - START for row in rows][:4] == [1, 2, 3, 4]
+    assert [row["pgbench_tps"] for row in rows][:4] == ["1000"] * 4
+    assert float(rows[2][column]) == pytest.approx(0.005, rel=0.02)
+
+
+def test_csv_of_two_tools_has_the_columns_of_both(capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [RECORDINGS / "pgbench/tpcb-15.18.err", RECORDINGS / "fio/json-si1-randrw-3.39.out"]
+    rows = csv_rows(capsys, *paths)
+    assert {row["worker"] for row in rows} == {"tpcb-15.18", "json-si1-randrw-3.39"}
+    fio = 'fio_ios_total{job="rrw",op="read"}'
+    assert [bool(row[fio]) for row in rows] == [row["worker"].startswith("json") for row in rows]
+    assert [bool(row["pgbench_tps"]) for row in rows] == [row["worker"].startswith("tpcb") for row in rows]
+
+
+def test_csv_cells_of_foreign_text_are_no_formulas(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    made(tmp_path / "runs" / "=cmd|x", [1000.0] * 3)
+    assert {row["run"] for row in csv_rows(capsys, tmp_path / "runs")} == {"'=cmd|x"}
+
+
+def test_csv_of_results_has_what_the_final_report_says(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = csv_rows(capsys, RECORDINGS / "pgbench" / "tpcb-15.18.out", "--collect", "runs")
+    assert rows[-1]["pgbench_result_transactions"] == "16154"
+
+
+def test_csv_of_a_file_that_is_no_output_is_refused(capsys: pytest.CaptureFixture[str], place: Place) -> None:
+    assert main(["metrics", str(place("notes.txt", b"remember the milk\n")), "--csv"]) == 1
+    assert "nothing recognised in" in capsys.readouterr().err

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..settings.settings import load_settings
-from ..values.arguments import add_warmup, run_path
+from ..values.arguments import Flattened, add_warmup, run_path, run_paths
 from ..values.errors import NOT_MET, ConfigError
 from ..values.printable import say
 
@@ -28,7 +28,8 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     )
     what = "a file, the folder of a run, or the name of a repeated experiment"
     parser.add_argument("base", type=run_path, metavar="BASE", help=what)
-    parser.add_argument("others", nargs="+", type=run_path, metavar="OTHER", help="runs to compare with BASE")
+    others = {"nargs": "+", "type": run_paths, "action": Flattened}
+    parser.add_argument("others", metavar="OTHER", help="runs to compare with BASE", **others)
     output = parser.add_argument_group("output")
     output.add_argument(
         "--format",

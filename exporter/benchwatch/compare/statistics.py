@@ -214,17 +214,20 @@ def _ranks(values: Floats) -> Floats:
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[inverse])
 
 
-def shift(values: Floats) -> Shift | None:
-    """The clearest rise or fall in a run's reports; None without one, or with too few reports."""
+def shift(values: Floats, pieces: int = MOST_BATCHES, probability: float = SHIFT_PROBABILITY) -> Shift | None:
+    """The clearest rise or fall in a run's reports; None without one, or with too few reports.
+
+    At most `pieces` are compared; `probability` is that of finding one where there is none.
+    """
     size = len(values)
     if size < FEWEST_BATCHES:
         return None
-    number = min(size, MOST_BATCHES)
+    number = min(size, pieces)
     edges = np.arange(number + 1) * size // number
     ranks = _ranks(np.add.reduceat(values, edges[:-1]) / np.diff(edges))
     found = _differences(ranks)
     as_large = int((_largest_by_chance(tuple(sorted(ranks))) >= found.max()).sum())
-    if (1 + as_large) / (1 + _ORDERS) >= SHIFT_PROBABILITY:
+    if (1 + as_large) / (1 + _ORDERS) >= probability:
         return None
     place = int(edges[_FEWEST_ASIDE + found.argmax()])
     return Shift(place, float(values[:place].mean()), float(values[place:].mean()))

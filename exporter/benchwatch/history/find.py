@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
 
 from ..metrics.buckets import Buckets
-from ..runs.files import listing
+from ..runs.files import Listing, listing
 from ..runs.layout import STANDARD_STREAMS, group_name
 from ..runs.observed_run import ObservedRun
 from ..runs.unusable import Faults
@@ -15,6 +15,7 @@ from ..settings.record import NAME, SUFFIX, load_runfile
 from ..settings.settings import RunsSettings
 from ..tools import registry
 from ..values.errors import FAILED, ConfigError, UserError
+from ..values.input_files import shown
 from ..values.names import label, natural
 
 _CHUNK = 1024 * 1024
@@ -52,7 +53,8 @@ def find_runs(
 ) -> list[ObservedRun]:
     """The runs in these files and folders, not yet read.
 
-    A folder that contains folders holds runs; any other folder is one run; a file is a run named after it. PATH#3 is
+    A folder that contains folders holds runs, at any depth; any other folder is one run, and so are the files beside
+    folders below the first level; a file is a run named after it. PATH#3 is
     the third of several runs in one file (of each file in a folder), unless a path of that name exists. A path that
     does not exist may name an experiment, and stands for its repeats. A run that several paths name is returned once.
     Raises ConfigError if `different` (the name of a command) is given for such a run, and for a path or run that cannot
@@ -67,9 +69,10 @@ def find_runs(
                 continue
             if path.is_dir():
                 found = listing(path)
-                for folder in [path / name for name in sorted(found.folders)] or [path]:
-                    with reading(folder, unreadable):
-                        runs.append(open_run(label(folder.resolve().name), folder, settings, buckets))
+                if not found.folders:
+                    runs += _nested(path, settings, buckets, unreadable, set())
+                for name in sorted(found.folders):
+                    runs += _nested(path / name, settings, buckets, unreadable, {path.resolve()})
                 if found.folders and found.files:
                     files.setdefault(path, []).extend(found.files)
             else:
@@ -79,18 +82,35 @@ def find_runs(
             raise ConfigError(_cannot_be_read(path, error)) from error
     for folder, names in files.items():
         groups: dict[str, list[str]] = {}
+        beside = frozenset(names)
+        there = listing(folder)
         for name in sorted(names):
-            group = folder.resolve().name if name in STANDARD_STREAMS else group_name(name, names)
+            group = folder.resolve().name if name in STANDARD_STREAMS else group_name(name, beside)
             groups.setdefault(group, []).append(name)
         for group, members in groups.items():
             with reading(folder / group, unreadable):
-                runs.append(open_run(label(group), folder, settings, buckets, members))
+                runs.append(open_run(label(group), folder, settings, buckets, members, there))
     each: dict[object, ObservedRun] = {}
     for run in runs:
         each.setdefault((run.folder.resolve(), run.chosen, *sorted(run.files)), run)
     if different and len(each) < len(runs):
         raise ConfigError(f"{different}: the same run was given twice; expected different ones")
     return _with_names_of_their_own(list(each.values()), settings, buckets)
+
+
+def _nested(
+    folder: Path, settings: RunsSettings, buckets: Buckets, unreadable: list[str] | None, above: Set[Path]
+) -> Iterator[ObservedRun]:
+    """The run in a folder, and those in its folders; no folder twice, as links could lead back to one."""
+    inner: Iterable[str] = ()
+    real = folder.resolve()
+    with reading(folder, unreadable):
+        found = listing(folder)
+        if found.files or not found.folders:
+            yield open_run(label(real.name), folder, settings, buckets, found=found)
+        inner = sorted(found.folders)
+    for name in inner if real not in above else ():
+        yield from _nested(folder / name, settings, buckets, unreadable, above | {real})
 
 
 @contextmanager
@@ -230,7 +250,9 @@ def _with_names_of_their_own(runs: list[ObservedRun], settings: RunsSettings, bu
     """The runs; if several have the same name, each is named with its folder."""
     taken = Counter(run.name for run in runs)
     return [
-        run if taken[run.name] == 1 else _renamed(run, f"{label(run.folder)}/{run.name}", run.listed, settings, buckets)
+        run
+        if taken[run.name] == 1
+        else _renamed(run, f"{label(shown(run.folder))}/{run.name}", run.listed, settings, buckets)
         for run in runs
     ]
 
@@ -245,13 +267,21 @@ def _renamed(
 
 
 def open_run(
-    name: str, folder: Path, settings: RunsSettings, buckets: Buckets, only: Iterable[str] | None = None
+    name: str,
+    folder: Path,
+    settings: RunsSettings,
+    buckets: Buckets,
+    only: Iterable[str] | None = None,
+    found: Listing | None = None,
 ) -> ObservedRun:
-    """The run that consists of these files of a folder (by default, all of them), not yet read. Raises OSError."""
+    """The run that consists of these files of a folder (by default, all of them), not yet read. Raises OSError.
+
+    `found` is the listing of the folder, if it is known.
+    """
     run = ObservedRun(name, folder, settings, buckets, Faults())
-    found = listing(folder).files
+    files = (found or listing(folder)).files
     if only is not None:
-        found = {file: found[file] for file in only if file in found}
-    run.look(found, max((status.modified for status in found.values()), default=0.0))
-    run.read_records(len(found))
+        files = {file: files[file] for file in only if file in files}
+    run.look(files, max((status.modified for status in files.values()), default=0.0))
+    run.read_records(len(files))
     return run

@@ -70,7 +70,7 @@ class Replay:
         self._families = families
         self._hold = hold
         self._recordings = {
-            plan.name: Recording(plan, run.folder, gather=gather, growing=growing) for plan in run.plans[name]
+            plan.name: Recording(plan, run.folder, gather=gather, growing=growing) for plan in run.plans_of(name)
         }
         self._last_written: Mapping[str, float] = {}
         self._now = -math.inf
@@ -110,7 +110,7 @@ class Replay:
     def _new_worker(self) -> Observer:
         for recording in self._recordings.values():
             recording.restart()
-        plans = self._run.plans[self._name]
+        plans = self._run.plans_of(self._name)
         return self._run.new_worker(self._name, plans, lambda plan, _: self._recordings[plan.name])
 
     def play(self, files: Mapping[str, FileStatus], now: float, *, complete: bool) -> Iterator[int]:

@@ -16,9 +16,8 @@ from .variants import ROUNDS, variant
 
 _EXAMPLES = (
     "benchwatch run --name test1 -- pgbench -T 600 -c 32 mydb",
-    "benchwatch run --name base --repeat 5 --pause 1m --warmup 60s -- pgbench -T 600 -c 32 mydb",
     "benchwatch run --name curve --sweep clients=1..64x2 --repeat 3 -- pgbench -T 60 -c {clients} mydb",
-    "benchwatch run --name sync --variant on: --variant off:'PGOPTIONS=-c jit=off' -- pgbench -T 60 mydb",
+    "benchwatch run --name sync --variant on: --variant off:'PGOPTIONS=-c jit=off' -- pgbench mydb",
     "benchwatch run --objective 1ms --disk sdb=log --push host:19777 -- fio job.fio",
 )
 

@@ -1,7 +1,8 @@
 """The command `benchwatch report`: its options, and the page that it writes."""
 
 import argparse
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,9 @@ from ..values.names import label
 from ..values.printable import printable, say
 
 if TYPE_CHECKING:
+    from ..history.timeline import Timeline
     from ..plots.section import Section
+    from ..runs.observed_run import ObservedRun
 
 
 def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
@@ -24,6 +27,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         examples=(
             "benchwatch report runs/test1",
             "benchwatch report runs/test1 --prometheus http://127.0.0.1:9090",
+            "benchwatch report results/ --over clients",
             "benchwatch report runs/default runs/huge --warmup 60s --output huge.html --png huge.png",
         ),
     )
@@ -44,8 +48,30 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="take disks, vdisks, spikes and alerts from this Prometheus, which watched the run",
     )
+    shown.add_argument(
+        "--over",
+        action="append",
+        default=[],
+        metavar="PARAMETER",
+        help="draw the curve of these runs over a parameter, such as clients; twice: a line and a column per value",
+    )
+    shown.add_argument(
+        "--from-path",
+        type=_template,
+        metavar="PATTERN",
+        help="where paths have the parameters, such as '{bs}/{rw}-{iodepth}-{numjobs}' (default: recognised pairs)",
+    )
     add_warmup(shown, "figures")
     parser.set_defaults(func=_report)
+
+
+def _template(text: str) -> re.Pattern[str]:
+    from ..results.over import template
+
+    try:
+        return template(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -54,10 +80,13 @@ def _report(options: argparse.Namespace) -> int:
     from ..metrics.buckets import Buckets
     from ..plots.benchmark import shown
     from ..plots.run_view import views
+    from ..results.over import sweep_name
     from ..settings.record import SUFFIX
     from ..settings.settings import load_settings
     from .contents import document, preview
 
+    if options.from_path and not options.over:
+        raise ConfigError("--from-path requires --over, such as --over iodepth")
     prometheus = server_url(options.prometheus, "--prometheus") if options.prometheus else ""
     settings = load_settings(options.config_file)
     buckets = Buckets(settings.histogram.buckets_per_octave)
@@ -73,7 +102,11 @@ def _report(options: argparse.Namespace) -> int:
     alone = len({path.name for path in named}) == len(named)
     sides = {run.resolve(): label(path.name if alone else path) for path, runs in named.items() for run in runs}
     experiments = {run.name: sides[run.folder.resolve()] for run in found if run.folder.resolve() in sides}
-    runs = views(timelines(found, buckets, families=shown(), latencies=True), options.warmup, experiments)
+    read: Iterable[Timeline] = timelines(found, buckets, families=shown(), latencies=True)
+    if options.over:
+        read = _over(read, found, options)
+        experiments = {one.run: sweep_name(options.over) for one in read}
+    runs = views(read, options.warmup, experiments)
     machine: Iterable[Section] = ()
     if prometheus:
         from ..plots.machine import sections
@@ -90,6 +123,21 @@ def _report(options: argparse.Namespace) -> int:
         f"{printable(str(options.output))}: {len(runs)} run{'s' if len(runs) > 1 else ''}, {len(content) / 1e6:.2f} MB"
     )
     return int(bool(missing or any(path.is_dir() for path in empty)))
+
+
+def _over(read: "Iterable[Timeline]", found: "Sequence[ObservedRun]", options: argparse.Namespace) -> "list[Timeline]":
+    """The runs as points over the given parameters."""
+    from ..results.over import points
+
+    paths = {
+        (run.name, worker): run.folder / plans[0].parts[-1][0] for run in found for worker, plans in run.plans.items()
+    }
+    left_out: list[str] = []
+    each = list(points(read, paths, options.over, options.from_path, left_out))
+    if left_out:
+        more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
+        say(f"--over: without {' and '.join(options.over)}, left out: {', '.join(left_out[:3])}{more}")
+    return each
 
 
 def _save(option: str, path: Path, content: bytes) -> None:

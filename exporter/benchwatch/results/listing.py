@@ -17,8 +17,9 @@ from ..show.as_csv import Value, records
 from ..show.as_text import colourful, text
 from ..show.content import Column, Table, TableRow, Tone
 from ..values import numbers
-from ..values.arguments import duration, pair
+from ..values.arguments import Flattened, duration, pair
 from ..values.errors import FAILED, UserError
+from ..values.input_files import expanded, shown
 from ..values.printable import say
 
 if TYPE_CHECKING:
@@ -40,9 +41,8 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
             "benchwatch list /srv/runs --json",
         ),
     )
-    parser.add_argument(
-        "paths", nargs="*", type=Path, default=[Path("runs")], metavar="DIR", help="folder of runs (default: runs)"
-    )
+    paths = {"nargs": "*", "type": expanded, "action": Flattened, "default": [Path("runs")]}
+    parser.add_argument("paths", metavar="DIR", help="folder of runs, file or archive (default: runs)", **paths)
     parser.add_argument(
         "--label",
         action="append",
@@ -175,7 +175,7 @@ def _listed(run: "ObservedRun") -> Iterator[ListedRun]:
         rate, latency, p99 = (None, None, None) if others else main
         yield ListedRun(
             name,
-            str(run.folder),
+            str(shown(run.folder)),
             worst.state,
             worst.reason or None,
             sorted({one.tool for one in results}),

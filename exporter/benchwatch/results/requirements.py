@@ -51,7 +51,7 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 }
 _FORM = re.compile(r"\s*([^<>=!\s][^<>=!]*?)\s*(<=|>=|==|!=|<|>)\s*(\S.*?)\s*")
 _NUMBER = re.compile(r"((?:[0-9]{1,3}(?:[,_][0-9]{3})+|[0-9]+)(?:\.[0-9]+)?)\s*([a-zA-Z/%µ]*)")
-_MEASURES: Mapping[str, Measure] = {
+MEASURES: Mapping[str, Measure] = {
     "throughput": THROUGHPUT,
     "bandwidth": BANDWIDTH,
     "mean": LATENCY_MEAN,
@@ -141,7 +141,7 @@ def requirement(text: str, tool: Tool | None = None) -> Requirement:
     found = Requirement(text.strip(), tuple(group), name.lower(), form[2], number[1], number[2])
     lost = {word for each in ([tool] if tool else TOOLS) for roles in each.roles for word in roles.lost}
     rates = [unit.name.lower() for unit in _units(tool) if not unit.in_bytes and " " not in unit.name]
-    known = [*rates, *_MEASURES, *(word for word in _COUNTS if word in lost), _STALLED]
+    known = [*rates, *MEASURES, *(word for word in _COUNTS if word in lost), _STALLED]
     if found.figure not in known:
         of = f"{tool.name} has" if tool else "expected"
         raise UserError(f"--require {text!r}: unknown figure {name!r}; {of} {', '.join(dict.fromkeys(known))}")
@@ -159,7 +159,7 @@ def _kinds(asked: Requirement, tool: Tool | None) -> list[_Kind]:
     """The kinds that its value can be of, as far as that is known before a run."""
     if asked.figure in _COUNTS:
         return [_SHARE if asked.unit == "%" else _COUNT]
-    measure = _MEASURES.get(asked.figure)
+    measure = MEASURES.get(asked.figure)
     if asked.figure == _STALLED or (measure and measure.unit == "seconds"):
         return [_TIME]
     if measure is BANDWIDTH:
@@ -210,7 +210,7 @@ def _applies(asked: Requirement, result: Result) -> bool:
     roles = result.roles
     if asked.figure in _COUNTS:
         return asked.figure in roles.lost
-    return asked.figure in (*_MEASURES, _STALLED) or (
+    return asked.figure in (*MEASURES, _STALLED) or (
         asked.figure == roles.unit.name.lower() and not roles.unit.in_bytes
     )
 
@@ -227,7 +227,7 @@ def _figures(asked: Requirement, result: Result) -> Iterator[tuple[Group, float,
         elif count is not None and (whole or (not count and result.operations)):
             yield (), count / whole if whole else 0.0, _SHARE
         return
-    measure = _MEASURES.get(asked.figure) or (THROUGHPUT if _applies(asked, result) else None)
+    measure = MEASURES.get(asked.figure) or (THROUGHPUT if _applies(asked, result) else None)
     meant = [group for group, one in result.figures if one is THROUGHPUT and _is_meant(asked, group, result)]
     if measure is None or (measure in _LATENCIES and not all((one, measure) in result.figures for one in meant)):
         return

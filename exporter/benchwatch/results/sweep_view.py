@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from ..compare.measured import Result
 from ..compare.measures import LATENCY_MEAN, THROUGHPUT, Measure
 from ..compare.wording import figure, heading, level, title
-from ..show.content import Block, Sentence, table
+from ..show.content import Block, Sentence, Table, table
 from ..values import numbers
 from .repeats import CONFIDENCE, FEWEST
 from .scalability import FEWEST_POINTS, Bounded
-from .sweep import CapacityCurve, CurvePoint, Mean, curves
+from .sweep import CapacityCurve, CurvePoint, Mean, curves, order
 
 
 def blocks(runs: Sequence[Result]) -> list[Block]:
@@ -34,7 +34,28 @@ def blocks(runs: Sequence[Result]) -> list[Block]:
         lines.append(f"too few runs for intervals of the points: {few}")
     else:
         lines.append(f"±: half of the {level(CONFIDENCE)} interval of the mean")
-    return [table(["", first.parameter, "runs", *heads], rows), *map(Sentence, lines)]
+    tables = [table(["", first.parameter, "runs", *heads], rows), *_matrices(found)]
+    return [*tables, *map(Sentence, lines)]
+
+
+def _matrices(found: Sequence[CapacityCurve]) -> Iterator[Table]:
+    """For each group with several values of the second parameter, the throughput by both; the best is marked."""
+    for group in dict.fromkeys(one.group for one in found):
+        columns = [one for one in found if one.group == group and one.second]
+        if len(columns) < 2:
+            continue
+        cells = {
+            (point.value, place): point.figures[THROUGHPUT].value
+            for place, curve in enumerate(columns)
+            for point in curve.points
+        }
+        best = max(cells.values())
+        values = sorted({value for value, _ in cells}, key=order)
+        first = columns[0]
+        called = " ".join(part for part in (heading(group), title(THROUGHPUT, first.roles)) if part)
+        heads = [f"{called}: {first.parameter}", *(" ".join(one.second or ()) for one in columns)]
+        shown = {at: figure(cell, THROUGHPUT, first.roles) + " best" * (cell == best) for at, cell in cells.items()}
+        yield table(heads, [[value, *(shown.get((value, n), "") for n, _ in enumerate(columns))] for value in values])
 
 
 def curve_names(found: Sequence[CapacityCurve]) -> list[str]:

@@ -102,7 +102,11 @@ class ObservedRun:
     @property
     def plans(self) -> Mapping[str, Sequence[StreamPlan]]:
         """The streams of each worker, by the worker's name."""
-        return {name: worker.output.plans for name, worker in self._workers.items()}
+        return {name: self.plans_of(name) for name in self._workers}
+
+    def plans_of(self, worker: str) -> Sequence[StreamPlan]:
+        """The streams of one worker; of a thousand, the plans of all would take long."""
+        return self._workers[worker].output.plans
 
     @property
     def caught_up(self) -> bool:

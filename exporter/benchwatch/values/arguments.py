@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 from .durations import Duration
 from .errors import WRONG_USE, UserError
+from .input_files import expanded, one_path
 from .suggestion import did_you_mean, either
 from .timestamps import read_moment
 
@@ -110,23 +111,42 @@ def count(text: str) -> int:
 
 
 def run_path(text: str) -> Path:
-    """The path of a run; a mere name that is not here is one in `runs`, where `run` puts them."""
-    path = Path(text)
-    if path.name != text or not Path("runs").is_dir():
+    """The path of one run; a mere name that is not here is one in `runs`, where `run` puts them."""
+    return _in_runs(one_path(text), text)
+
+
+def run_paths(text: str) -> list[Path]:
+    """The same for several runs, such as those that a glob matches."""
+    return [_in_runs(path, text) for path in expanded(text)]
+
+
+def _in_runs(path: Path, text: str) -> Path:
+    if str(path) != text or path.name != text or not Path("runs").is_dir():
         return path
     numbered = text.rpartition("#")[0] or text
     here = path.exists() or Path(numbered).exists() or any(Path().glob(f"{escape(text)}-*"))
     return path if here else Path("runs", text)
 
 
+class Flattened(argparse.Action):
+    """Joins the lists that the values of an argument stand for."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option: str | None = None) -> None:
+        """Sets the joined list."""
+        lists = (each if isinstance(each, list) else [each] for each in values)  # a default has single paths
+        setattr(namespace, self.dest, [path for each in lists for path in each])
+
+
 def add_runs(parser: argparse._ActionsContainer, metavar: str, what: str = "") -> None:
     """Add the argument for the runs that a command reads; `what` ends the list of what a path may be."""
+    what = what or "or a folder of runs"
     parser.add_argument(
         "paths",
         nargs="+",
-        type=run_path,
+        type=run_paths,
+        action=Flattened,
         metavar=metavar,
-        help=f"a file, the folder of a run, {what or 'or a folder of runs'}; PATH#3 is the third run in a file",
+        help=f"a file or archive (-: standard input), the folder of a run, {what}; PATH#3 is the third run in a file",
     )
 
 

@@ -1,0 +1,120 @@
+"""What a command line may name besides files and folders of runs: archives, globs, standard input, nested folders."""
+
+import gzip
+import io
+import json
+import sys
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchwatch.cli import main
+from tests.compare.made import place, summary
+from tests.support.places import RECORDINGS
+
+FIO = RECORDINGS / "fio/json-si1-randrw-3.39.out"
+Listed = Callable[..., list[dict[str, Any]]]
+
+
+@pytest.fixture
+def listed(capsys: pytest.CaptureFixture[str]) -> Listed:
+    def listed(*paths: object) -> list[dict[str, Any]]:
+        assert main(["list", "--json", *map(str, paths)]) == 0
+        return list(json.loads(capsys.readouterr().out)["runs"])
+
+    return listed
+
+
+def test_folders_are_searched_at_any_depth(listed: Listed, tmp_path: Path) -> None:
+    for size in ("4k", "8k"):
+        for depth in ("1", "32"):
+            (tmp_path / "fio" / size / depth).mkdir(parents=True)
+            (tmp_path / "fio" / size / depth / "randrw.json").write_bytes(FIO.read_bytes())
+    found = {run["path"] for run in listed(tmp_path / "fio")}
+    assert found == {str(tmp_path / "fio" / size / depth) for size in ("4k", "8k") for depth in ("1", "32")}
+
+
+def test_files_beside_folders_below_the_first_level_are_a_run(listed: Listed, tmp_path: Path) -> None:
+    place(tmp_path / "a/b", 1000.0)
+    place(tmp_path / "a/b/c", 2000.0)
+    assert {(run["run"], run["rate"]) for run in listed(tmp_path / "a")} == {("b", 1000.0), ("c", 2000.0)}
+
+
+def test_a_link_to_a_folder_above_ends_the_search(listed: Listed, tmp_path: Path) -> None:
+    place(tmp_path / "a/b/c", 1000.0)
+    (tmp_path / "a/b/again").symlink_to(tmp_path / "a")
+    assert [run["run"] for run in listed(tmp_path / "a")] == ["c"]
+
+
+def test_a_glob_that_the_shell_left_alone_is_expanded(listed: Listed, tmp_path: Path) -> None:
+    for number in range(3):
+        place(tmp_path / f"night-{number}", 1000.0)
+    assert len(listed(tmp_path / "night-[01]")) == 2
+    assert len(listed(tmp_path / "**/*.out")) == 3
+
+
+def test_a_compressed_file_is_the_run_of_its_name(
+    tmp_path: Path, listed: Listed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with gzip.open(tmp_path / "night.log.gz", "wb") as file:
+        file.write((summary(1000.0) + summary(2000.0)).encode())
+    (run,) = listed(tmp_path / "night.log.gz")
+    assert (run["run"], run["rate"]) == ("night", 2000.0)
+    assert main(["show", f"{tmp_path}/night.log.gz#1", "--csv"]) == 0
+    assert ",throughput,per second,higher,1000.0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("suffix", ["tar", "tar.gz", "tgz", "tar.xz"])
+def test_an_archive_is_what_it_holds(listed: Listed, tmp_path: Path, suffix: str) -> None:
+    for number in range(2):
+        place(tmp_path / f"runs/night-{number}", 1000.0 + number)
+    mode = {"tar": "w", "tar.xz": "w:xz"}.get(suffix, "w:gz")
+    with tarfile.open(tmp_path / f"all.{suffix}", mode) as archive:  # type: ignore[call-overload]
+        archive.add(tmp_path / "runs", "runs")
+    found = {(run["run"], run["path"], run["rate"]) for run in listed(tmp_path / f"all.{suffix}")}
+    assert found == {("night-0", "all/runs/night-0", 1000.0), ("night-1", "all/runs/night-1", 1001.0)}
+
+
+def test_an_archive_cannot_write_outside_its_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with tarfile.open(tmp_path / "bad.tar", "w") as archive:
+        member = tarfile.TarInfo("../../escaped")
+        member.size = 1
+        archive.addfile(member, io.BytesIO(b"x"))
+    assert main(["show", str(tmp_path / "bad.tar")]) == 2
+    assert "bad.tar: cannot be unpacked:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "says"), [("x.gz", "cannot be unpacked: Not a gzipped file"), ("x.zst", "zstd -dc")])
+def test_an_archive_that_cannot_be_read_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, says: str
+) -> None:
+    (tmp_path / name).write_bytes(b"no archive")
+    assert main(["show", str(tmp_path / name)]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_dash_is_standard_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from benchwatch.values import input_files
+
+    for text, code, shown in ((summary(1000.0), 0, "1,000"), ("remember the milk\n", 1, "")):
+        input_files._standard_input.cache_clear()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        assert main(["show", "-"]) == code
+        assert shown in capsys.readouterr().out
+    place(tmp_path / "base", 1000.0)
+    input_files._standard_input.cache_clear()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(summary(2000.0).encode())))
+    assert main(["compare", str(tmp_path / "base"), "-"]) == 0
+    assert "+100" in capsys.readouterr().out
+
+
+def test_a_base_that_matches_several_runs_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(2):
+        place(tmp_path / f"night-{number}", 1000.0)
+    assert main(["compare", str(tmp_path / "night-*"), str(tmp_path / "night-1")]) == 2
+    assert "expected one run, got 2" in capsys.readouterr().err
