@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from benchwatch.history import following
+from benchwatch.history import replayed_run
 from benchwatch.launch import delivery, facts, push, sinks
 from benchwatch.metrics.limits import Limits
 from benchwatch.nutanix import mapping, poller
@@ -218,7 +218,7 @@ def _sections() -> tuple[Section, ...]:
             "",
             (
                 ("runs followed for their readers", looks._MOST, "the page says so, without plots"),
-                ("reports of a worker", following.MOST_REPORTS, "the page says so, without plots"),
+                ("reports of a worker", replayed_run.MOST_REPORTS, "the page says so, without plots"),
                 ("time from the last request until a run leaves memory", _seconds(looks.KEPT), "read again"),
                 ("pause after drawing plots", f"{looks._SHARE} times the drawing, times the runs", "drawn less often"),
                 ("an answer of `--prometheus.url`", _seconds(run_plots._PATIENCE), "the page says so"),

@@ -1,4 +1,4 @@
-"""Which verdict Live and Spike show of known series, by promtool."""
+"""What the head of a board and the bars of Spike say of a slow run, by promtool."""
 
 from pathlib import Path
 
@@ -6,74 +6,89 @@ import pytest
 
 from tests.support.programs import series
 
-from .test_numbers import expression, shows, variable
+from .test_numbers import SECONDS, expression, shows
 
-both_boards = pytest.mark.parametrize("board", ["live", "spike"])
-NAMED, NONE_STANDS_OUT, NOT_JUDGED, USUAL, NOISE = range(5)
-"""The queries of the panel."""
-
-
-def of_run(run: str, slowness: float, *, slow: bool = True, host: str = "h") -> list[dict[str, str]]:
-    return [
-        series("run:benchmark_slowness:ratio", f"{slowness}+0x10", run=run, host=host),
-        series("worker:benchwatch_run_host_info:any", "1+0x10", run=run, worker="db1", host=host),
-        series("run_layer:slowness:max", "1+0x10", run=run, host=host, layer="memory"),
-        *([series("run:benchmark_slow:info", "1+0x10", run=run, host=host)] if slow else []),
-    ]
+ON = f"1x{SECONDS}"
+LAST = 10
+"""The verdict is the last query of the head."""
 
 
-def verdict(run: str, ratio: float, layer: str, which: str, host: str = "h") -> list[dict[str, str]]:
-    return [
-        series("run:verdict:layer", "1+0x10", run=run, host=host, layer=layer),
-        series("run:verdict:which", f"{ratio}+0x10", run=run, host=host, layer=layer, which=which),
-    ]
+def active(run: str, state: str = "running") -> dict[str, str]:
+    return series("benchwatch_run_state", ON, run=run, worker="w", state=state)
 
 
-@both_boards
-def test_of_many_runs_the_worst_verdicts_are_shown_and_no_run_as_usual_beside_them(tmp_path: Path, board: str) -> None:
-    usual = of_run("f", 1, slow=False)
-    runs = [line for run, by in (("a", 9), ("b", 7), ("c", 5), ("d", 4), ("e", 3)) for line in of_run(run, by)] + usual
-    named = [line for run, by in (("a", 60), ("b", 40), ("c", 30)) for line in verdict(run, by, "log_device", "sdb")]
-    words = 'host="h", layer="log device", which="sdb"'
-    queries = [expression(board, "Verdict", place) for place in range(5)]
-    shows(tmp_path, queries[NAMED], runs + named, {f'{{run="a", {words}}}': 60, f'{{run="b", {words}}}': 40})
-    shows(tmp_path, queries[NONE_STANDS_OUT], runs + named, {'{run="d", host="h"}': 4})
-    shows(tmp_path, queries[NOT_JUDGED], runs + named, {})
-    shows(tmp_path, queries[USUAL], runs + named, {})
-    shows(tmp_path, queries[USUAL], usual, {'{run="f", host="h"}': 1})
-    noisy = usual + of_run("g", 2, slow=False)
-    shows(tmp_path, queries[USUAL], noisy, {})
-    shows(tmp_path, queries[NOISE], noisy, {'{run="g", host="h"}': 2})
+def slow(run: str, values: str = ON) -> dict[str, str]:
+    return series("run:benchmark_slow:info", values, run=run, host="h")
 
 
-@both_boards
-def test_the_verdict_on_a_clients_own_machine_is_the_runs_verdict(tmp_path: Path, board: str) -> None:
-    loads = [*of_run("r", 9), *of_run("r", 9, host="c"), *verdict("r", 25, "client_cpu", "busy", host="c")]
-    queries = [expression(board, "Verdict", place, host="h", client="c") for place in range(5)]
-    shows(tmp_path, queries[NAMED], loads, {'{run="r", host="c", layer="client CPU", which="busy"}': 25})
-    for query in queries[1:]:
-        shows(tmp_path, query, loads, {})
+def ratio(run: str, value: float) -> dict[str, str]:
+    return series("run:benchmark_slowness:ratio", f"{value}x{SECONDS}", run=run, host="h")
 
 
-@both_boards
-def test_the_verdict_on_one_machine_explains_no_worker_of_another(tmp_path: Path, board: str) -> None:
-    loads = [*of_run("r", 9), *verdict("r", 60, "log_device", "sdb"), *of_run("r", 4, host="h2")]
-    loads = [{**one, "series": one["series"].replace("db1", "db2")} if "h2" in one["series"] else one for one in loads]
-    query = expression(board, "Verdict", NONE_STANDS_OUT, host="(h|h2)")
-    shows(tmp_path, query, loads, {'{run="r", host="h2"}': 4})
+def why(values: str, layer: str, text: str) -> dict[str, str]:
+    return series("benchwatch_run_why_info", values, run="why", host="h", layer=layer, text=text)
 
 
-@both_boards
-def test_no_layer_stands_out_only_where_layers_are_measured(tmp_path: Path, board: str) -> None:
-    loads = [one for one in of_run("r", 9) if not one["series"].startswith("run_layer:")]
-    shows(tmp_path, expression(board, "Verdict", NONE_STANDS_OUT), loads, {})
-    shows(tmp_path, expression(board, "Verdict", NOT_JUDGED), loads, {'{run="r", host="h"}': 9})
-
-
-def test_each_workers_own_machine_is_chosen_where_another_has_one_for_its_database(tmp_path: Path) -> None:
+def test_each_run_has_the_sentence_of_benchwatch_why_or_one_that_says_why_there_is_none(tmp_path: Path) -> None:
     loads = [
-        series("benchwatch_run_host_info", "1x120", run=run, worker="w", host=host, role=role)
-        for run, host, role in (("a", "db", "server"), ("a", "load", "client"), ("b", "vm", "client"))
+        *(active(run) for run in ("why", "unsaid", "usual", "noise", "young")),
+        active("done", "finished"),
+        why(ON, "path", "because"),
+        *(slow(run) for run in ("why", "unsaid")),
+        *(ratio(run, value) for run, value in (("why", 9), ("unsaid", 9), ("usual", 1.2), ("noise", 2))),
     ]
-    shows(tmp_path, variable("live", "host"), loads, {'{host="db"}': 1, '{host="vm"}': 1})
-    shows(tmp_path, variable("live", "client"), loads, {'{host="load"}': 1, '{host="vm"}': 1})
+    shown = {
+        '{run="why", layer="path", text="because"}': 1.0,
+        '{run="unsaid", text="Slow. For the cause: benchwatch serve --prometheus.url=..."}': 1.0,
+        '{run="usual", text="As usual."}': 1.2,
+        '{run="noise", text="Slower than usual, but within its noise."}': 2.0,
+        '{run="young", text="Not judged: younger than a minute, or the rules of Prometheus are missing."}': 1.0,
+    }
+    shows(tmp_path, expression("live", "table", LAST), loads, shown)
+    shows(tmp_path, expression("live", "table", LAST), loads[5:6], {'{run="done", text="Ended."}': 1.0})
+
+
+@pytest.mark.parametrize("first", ["log_device", "oplog"])
+def test_spike_shows_the_last_verdict_of_the_moment_and_not_the_largest(first: str, tmp_path: Path) -> None:
+    second = {"log_device": "oplog", "oplog": "log_device"}[first]
+    loads = [
+        active("why"),
+        why("_x20 1x9 stale", first, "sooner"),
+        why("_x30 1x20 stale", second, "later"),
+    ]
+    query = f"({expression('spike', 'table', LAST)}) ^ 0"
+    shows(tmp_path, query, loads, {f'{{run="why", layer="{second}", text="later"}}': 1.0})
+
+
+def test_the_bars_are_the_stages_of_the_last_picture(tmp_path: Path) -> None:
+    def stage(values: str, name: str, when: str, run: str = "r") -> dict[str, str]:
+        return series("benchwatch_run_why_seconds", values, run=run, stage=name, when=when)
+
+    loads = [
+        stage("_x20 0.5x9 stale", "data device", "now"),
+        stage("_x20 0.5x9 stale", "log device", "now", "sooner"),
+        *(stage(f"_x20 {value}x30 stale", "log device", when) for when, value in (("usual", 0.001), ("now", 0.04))),
+    ]
+    panel = "What an operation waits for, usually and now"
+    shown = {'{when="usual", stage="log device"}': 0.001, '{when="now", stage="log device"}': 0.04}
+    shows(tmp_path, expression("spike", panel), loads, shown)
+
+
+def test_ended_runs_are_not_in_the_head_beside_active_ones(tmp_path: Path) -> None:
+    loads = [active("on"), active("done", "finished")]
+    shows(tmp_path, expression("live", "table", 0), loads, {'{run="on", state="running"}': 2.0})
+    shows(tmp_path, expression("live", "table", 0), loads[1:], {'{run="done", state="finished"}': 1.0})
+
+
+def test_a_run_has_its_own_rate_unit_and_part_of_the_usual(tmp_path: Path) -> None:
+    loads = [
+        active("r"),
+        active("i"),
+        series("pgbench_tps", f"250x{SECONDS}", run="r", worker="w"),
+        series("iperf_throughput_bytes_per_second", f"100x{SECONDS}", run="i", worker="w", direction="sent"),
+        series("worker:operations:rate", f"250x{SECONDS}", run="r", worker="w"),
+        series("worker:operations:rate_median5m", f"1000x{SECONDS}", run="r", worker="w"),
+    ]
+    rates = {'{run="r", what="pgbench TPS"}': 250.0, '{run="i", what="iperf3 bit/s"}': 800.0}
+    shows(tmp_path, expression("live", "table", 2), loads, rates)
+    shows(tmp_path, expression("live", "table", 3), loads, {'{run="r"}': 0.25})

@@ -454,6 +454,7 @@ def test_the_log_of_the_last_of_several_runs_whose_text_is_a_report_has_its_cour
     assert points(timeline, "pgbench_tps")[:-1] == [(NOW - 10 + second, 20.0) for second in range(2, 10)]
     counts = [(NOW - 10 + second, 20.0 * second) for second in range(1, 10)]
     assert points(timeline, "pgbench_transactions_total")[:-1] == counts
+    assert timeline.phase == "finished"
 
 
 @pytest.mark.parametrize("length", [9.9, 10.1])

@@ -6,7 +6,7 @@ import pytest
 
 from benchwatch.cli import main
 from benchwatch.history.find import find_runs
-from benchwatch.history.timeline import timelines
+from benchwatch.history.replayed_run import timelines
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.plots.benchmark import shown
 from benchwatch.server import run_plots

@@ -85,13 +85,20 @@ def panels(dashboard: Json) -> Iterator[Json]:
             yield panel
 
 
+def called(panel: Json) -> str:
+    """The title; of a panel without one the label of its axis, otherwise its kind."""
+    custom = panel["fieldConfig"]["defaults"].get("custom") or {}
+    found: str = panel["title"] or custom.get("axisLabel") or panel["type"]
+    return found
+
+
 def targets(dashboard: Json) -> Iterator[Target]:
     """The queries of all panels and annotations."""
     for panel in panels(dashboard):
         for target in panel.get("targets", []):
             yield Target(
                 dashboard["title"],
-                panel["title"],
+                called(panel),
                 target["expr"],
                 target["instant"],
                 _seconds(target),

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from benchwatch.history.find import find_runs
-from benchwatch.history.timeline import Timeline, timelines
+from benchwatch.history.replayed_run import timelines
+from benchwatch.history.timeline import Timeline
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.settings.settings import RunsSettings
 

@@ -2,10 +2,9 @@
 
 from grafana_foundation_sdk.models import dashboard
 
-from .look import BLUE, ORANGE, RED
-from .panels import timeline
-from .queries import Query, lately, now
-from .tables import Column, table, transformation
+from .look import BLUE, ORANGE, RED, transformation
+from .queries import now
+from .tables import Column, table
 
 _LABELS = "alertname, severity, run, worker, job, op, instance, host, vm, role, cvm, vdisk, device"
 CHOSEN = 'alertstate="firing",run=~"$run|",host=~"$host|"'
@@ -62,22 +61,3 @@ def firing(size: tuple[int, int]) -> dashboard.Panel:
         size=size,
         before=[transformation("merge"), transformation("sortBy", fields={}, sort=[{"field": "Value #A"}])],
     )
-
-
-def history(size: tuple[int, int]) -> dashboard.Panel:
-    """Those of the time range; where there is little room, one line for each kind of alert."""
-    by = "alertname, worker, job, op, host, vm, role, vdisk, device, cvm" if size[1] > 4 else "alertname"
-    made = timeline(
-        "Alert history",
-        "When each alert fired; consecutive runs share a line.",
-        Query(
-            f"max by ({by}) ({lately(f'ALERTS{{{CHOSEN}}}')})",
-            "{{alertname}} {{worker}} {{job}} {{host}} {{vm}} {{role}} {{device}} {{vdisk}} {{op}} {{cvm}}",
-        ),
-        bad="several that begin together: the first is closest to the cause.",
-        none="No alert fired in this time range",
-        size=size,
-        steps=((None, RED),),
-    )
-    made.transformations = [transformation("renameByRegex", regex="/ {2,}/g", renamePattern=" ")]  # labels it lacks
-    return made

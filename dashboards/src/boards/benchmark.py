@@ -11,8 +11,8 @@ from benchwatch.tools.api import Tool
 from benchwatch.tools.registry import TOOLS
 from benchwatch.tools.roles import Roles
 
-from .look import RED, in_unit, network, override
-from .panels import BOTH, graph, heatmap, stat
+from .look import in_unit, override
+from .panels import heatmap
 from .queries import (
     RECORDED,
     RUN,
@@ -22,20 +22,20 @@ from .queries import (
     histogram,
     mean,
     mean_of,
-    now,
     one_of,
-    p99_or_others,
     peak,
     percentiles,
 )
+from .strips import strip
 
-NO_REPORT, NO_LATENCY, NO_PERCENTILE = "no report now", "no latency now", "no percentile now"
+MAXIMUM = "1"
 NO_RUN = "No report of a run in this time range"
-QUANTILES = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"), ("0.999", "p99.9"), ("1", "max"))
 _RULES = Path(__file__).parents[3] / "prometheus/rules/dashboards.yml"
 _RECORDS = frozenset(re.findall(r"record: (\S+)", _RULES.read_text()))
 
 _ACTIVE = f'benchwatch_run_state{{{RUN},state=~"running|stalled"}} == 1'
+ONE = f"count(group by (run) (last_over_time(benchwatch_run_info{{{RUN}}}[$__range] @ end()))) == 1"
+"""Something, if one run is chosen."""
 OBJECTIVE = Query(
     f"min(benchwatch_run_latency_objective_seconds{{{RUN}}} and on (run, worker) ({_ACTIVE}))", "objective"
 )
@@ -72,7 +72,7 @@ def _recorded(name: str, more: str = "") -> str:
     return f"{name}{{{','.join(filter(None, (RECORDED, more)))}}}" if name in _RECORDS else ""
 
 
-def throughput(size: tuple[int, int], tools: Sequence[Tool] = TOOLS) -> dashboard.Panel:
+def throughput(height: int = 2, tools: Sequence[Tool] = TOOLS) -> dashboard.Panel:
     """All workers of a run together."""
     rates: dict[str, str] = {}
     targets: dict[str, str] = {}
@@ -91,23 +91,33 @@ def throughput(size: tuple[int, int], tools: Sequence[Tool] = TOOLS) -> dashboar
             labels = ", ".join(("run", "worker", *roles.labels))
             wanted = f"max by ({labels}) ({target.name}{{{RUN}}} and on ({labels}) {roles.rate.name})"
             add(targets, _with_operation(roles, in_unit(roles.unit, f"{_by(roles)} ({wanted})")))
-    made = graph(
-        "Throughput",
-        "What each run does a second, all workers together: the mean of the reports in each step.",
+    units = [unit.replace("/", r"\/") for unit in rates]
+    usual = f'sum by (run) (max by (run, worker, job, op) (worker:operations:rate_median5m{{{RUN},unit=""}}))'
+    return strip(
+        "Rate /s",
+        "What each run does a second, all workers together: the mean of the reports in each step; dashed its usual "
+        "rate, the median of 5 minutes, and the target.",
         *(
             Query(
-                one_of("unit", {unit: f"({one})" for unit, one in units.items()}), f"{{{{run}}}} {{{{unit}}}} {legend}"
+                one_of("unit", {unit: f"({one})" for unit, one in each.items()}), f"{{{{run}}}} {{{{unit}}}} {legend}"
             )
-            for units, legend in ((rates, "{{op}}"), (targets, "{{op}} target"))
-            if units
+            for each, legend in ((rates, "{{op}}"), (targets, "{{op}} target"))
+            if each
         ),
+        Query(usual, "{{run}} usual"),
         unit="short",
         bad="drops to 0, saw-teeth with the period of checkpoints, or stays below the dashed target.",
         none=NO_RUN,
-        size=size,
-        right=("/B\\/s/", "Bps", None),
+        height=height,
+        slow="1",
+        overrides=[
+            override("byRegexp", f"/(^| )({'|'.join(units)}) *$/", color={"mode": "shades", "fixedColor": "green"}),
+            *(
+                override("byRegexp", f"/{unit}/", unit=shown, custom__axisPlacement="hidden")
+                for unit, shown in ((r"\bB\/s", "Bps"), (r"\bbit\/s", "bps"))
+            ),
+        ],
     )
-    return network(made)
 
 
 def _with_operation(roles: Roles, expression: str) -> str:
@@ -118,7 +128,7 @@ def _with_operation(roles: Roles, expression: str) -> str:
 
 
 def _mean_latency(tool: Tool, roles: Roles, latency: Family) -> str:
-    """Operations under way by operations a second: the mean over all operations of all runs.
+    """Operations under way by operations a second: the mean over all operations of a run.
 
     A second in which nothing completed has no latency; it counts among the seconds of the step.
     """
@@ -130,44 +140,46 @@ def _mean_latency(tool: Tool, roles: Roles, latency: Family) -> str:
     own = f"sum_over_time(({latency.name}{{{counted(roles, runs)}}} * {rate})[$__interval:1s]) / {seconds}"
     own_rate = f"avg_over_time({rate}[$__interval:1s])"
     if runs == RUN:
-        return f"sum ({own})\n/\nsum ({own_rate})"
+        return f"sum by (run) ({own})\n/\nsum by (run) ({own_rate})"
     known = f"sum_over_time({under_way}[$__interval]) / count_over_time({rates}[$__interval])"
-    return f"sum ({known} or {own})\n/\nsum ({mean(rates)} or {own_rate})"
+    return f"sum by (run) ({known} or {own})\n/\nsum by (run) ({mean(rates)} or {own_rate})"
 
 
-def latency(
-    size: tuple[int, int], tools: Sequence[Tool] = TOOLS, of: Sequence[tuple[str, str]] = QUANTILES
-) -> dashboard.Panel:
-    """Mean and quantiles of all workers of a tool, and the objective."""
-    means, windows = {}, {}
-    for tool, roles, earlier in parts(tools):
-        if roles.latency:
-            means[tool.name] = f"({_mean_latency(tool, roles, roles.latency)})"
-        if roles.window and not earlier:
-            which = [one for one in of if one[1] == "p99"] if roles.operation else of
-            quantiles = "|".join(quantile for quantile, _ in which)
-            by = ", ".join(filter(None, ("quantile", roles.operation)))
-            recorded = _recorded(f"run:{roles.window.name}:max1s", f'quantile=~"{quantiles}"')
-            series = f'{roles.window.name}{{{UNRECORDED if recorded else RUN},quantile=~"{quantiles}"}}'
-            every = " or ".join(peak(one) for one in (recorded, series) if one)
-            windows[tool.name] = _with_operation(roles, f"max by ({by}) ({every})")
-    spoken = one_of("tool", windows)
-    for quantile, name in of:
-        spoken = f'label_replace({spoken}, "q", "{name}", "quantile", "{quantile}")'
-    return graph(
+def latency(height: int = 3, tools: Sequence[Tool] = TOOLS) -> dashboard.Panel:
+    """Mean, p99 and, of one run, the maximum and the objective."""
+    means = {
+        tool.name: f"({_mean_latency(tool, roles, roles.latency)})" for tool, roles, _ in parts(tools) if roles.latency
+    }
+    return strip(
         "Latency",
-        "Mean over all operations and percentiles of each second or report, the highest of the workers and of the "
-        "reports in each step. Never averaged: with one worker they are as exact as the tool's own. Some appear "
-        "seconds to the right of the mean, when the tool's log has them.",
-        Query(one_of("tool", means), "{{tool}} mean"),
-        Query(spoken, "{{tool}} {{q}} {{op}}"),
-        OBJECTIVE,
+        "Mean over all operations of a run, and percentiles of each second or report, the highest of the workers and "
+        "of the reports in each step. Never averaged: with one worker they are as exact as the tool's own. Some appear "
+        "seconds to the right of the mean, when the tool's log has them. With several runs, mean and p99 of each.",
+        Query(one_of("tool", means), "{{run}} {{tool}} mean"),
+        Query(percentiles(_windows(tools, "0.99")), "{{run}} {{tool}} {{quantile}}"),
+        Query(f"{percentiles(_windows(tools, MAXIMUM))} and on () ({ONE})", "{{run}} {{tool}} {{quantile}}"),
+        Query(f"{OBJECTIVE.expression} and on () ({ONE})", OBJECTIVE.legend),
         unit="s",
-        bad="p99 and max rise while p50 stays: a stall that affects only some operations, usually at the log device.",
+        bad="p99 and max rise while the mean stays: a stall that affects only some operations, usually at the log.",
         none=NO_RUN,
-        size=size,
+        height=height,
         log=True,
+        slow="1",
     )
+
+
+def _windows(tools: Sequence[Tool], quantile: str) -> str:
+    """A quantile of each run's windows; of tools that do not report the 99th percentile, their others instead."""
+    found = {}
+    for tool, roles, earlier in parts(tools):
+        if roles.window and not earlier:
+            recorded = _recorded(f"run:{roles.window.name}:max1s", "%s")
+            series = f"{roles.window.name}{{{UNRECORDED if recorded else RUN},%s}}"
+            every = " or ".join(peak(one) for one in (recorded, series) if one)
+            wanted, others = (every.replace("%s", f'quantile{how}"') for how in (f'="{quantile}', '!="1'))
+            more = f" or on (run) ({others})" if quantile != "1" else ""
+            found[tool.name] = f"max by (run, quantile) (({wanted}){more})"
+    return one_of("tool", found)
 
 
 def distribution(size: tuple[int, int], tools: Sequence[Tool] = TOOLS) -> dashboard.Panel:
@@ -193,61 +205,4 @@ def distribution(size: tuple[int, int], tools: Sequence[Tool] = TOOLS) -> dashbo
         bad="a second band above the main one, or a band that moves up.",
         none=NO_RUN,
         size=size,
-    )
-
-
-def delays(tools: Sequence[Tool]) -> Iterator[Query]:
-    """By how much a tool's percentiles are older than its mean latency, seconds; nothing below one second."""
-    for tool, roles, earlier in parts(tools):
-        if roles.interval_time and roles.window_time and not earlier:
-            interval, window = (f"{family.name}{{{RUN}}}" for family in (roles.interval_time, roles.window_time))
-            yield now(f"max({interval} - {window}) >= 1", f"{tool.name} p99 is older by")
-
-
-def throughput_now(size: tuple[int, int]) -> dashboard.Panel:
-    """The last report of each tool."""
-    rates: dict[str, list[str]] = {}
-    for tool, roles, earlier in parts(TOOLS):
-        rate = in_unit(roles.unit, f"sum ({_rate(roles, earlier, RUN)})")
-        rates.setdefault(f"{tool.name} {roles.unit.name}", []).append(rate)
-    made = stat(
-        "Throughput now",
-        "The last report, all workers of a tool together; bytes or bits a second for tools that count bytes.",
-        now(one_of("tool", {name: " or ".join(each) for name, each in rates.items()}), "{{tool}}"),
-        unit="short",
-        bad="0 while running: a total stall.",
-        none=NO_REPORT,
-        size=size,
-        text_mode=BOTH,
-        steps=((None, "text"), (0, RED), (0.001, "text")),
-        decimals=0,
-    )
-    assert made.field_config is not None and made.field_config.overrides is not None
-    made.field_config.overrides.append(override("byRegexp", "/B\\/s$/", unit="Bps"))
-    made.field_config.overrides.append(override("byRegexp", "/bit\\/s$/", unit="bps"))
-    return made
-
-
-def latency_now(size: tuple[int, int]) -> dashboard.Panel:
-    """Mean and 99th percentile of the last report, and the objective."""
-    means, windows = {}, {}
-    for tool, roles, earlier in parts(TOOLS):
-        if roles.latency:
-            rate, mean_ = (f"{family.name}{{{counted(roles, RUN)}}}" for family in (roles.rate, roles.latency))
-            means[f"{tool.name} mean"] = f"sum ({mean_} * {rate}) / sum ({rate})"
-        if roles.window and not earlier:
-            windows[tool.name] = p99_or_others(f"{roles.window.name}{{{RUN},%s}}")
-    return stat(
-        "Latency now",
-        "Mean of the last report over all operations, its 99th percentile (the highest of the workers; where the tool "
-        "does not report it, its others), and the lowest latency objective of the active runs.",
-        now(one_of("what", means), "{{what}}"),
-        now(percentiles(one_of("tool", windows)), "{{tool}} {{quantile}}"),
-        now(OBJECTIVE.expression, OBJECTIVE.legend),
-        unit="s",
-        bad="above the objective; or p99 is many times the mean: some operations wait for something that others do not "
-        "need.",
-        none=NO_LATENCY,
-        size=size,
-        text_mode=BOTH,
     )

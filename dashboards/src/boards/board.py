@@ -6,7 +6,6 @@ from typing import NamedTuple
 from grafana_foundation_sdk.models import dashboard, prometheus
 
 from .look import DATASOURCE
-from .queries import lately
 
 TAG = "benchwatch"
 _WIDTH = 24
@@ -36,8 +35,7 @@ class Row(NamedTuple):
 class Board(NamedTuple):
     """A dashboard. `range_` is how far back from now it shows at first, `refresh` how often it is drawn again.
 
-    `checkpoints`: titles of the panels on which the database's checkpoints are bands. `moves`: what gives the vdisks
-    that have moved.
+    `moves`: what gives the vdisks that have moved.
     """
 
     uid: str
@@ -46,7 +44,6 @@ class Board(NamedTuple):
     rows: Sequence[Row]
     range_: str = "now-15m"
     refresh: str = "5s"
-    checkpoints: Sequence[str] = ()
     moves: str = ""
 
 
@@ -65,7 +62,7 @@ def build(board: Board) -> dashboard.Dashboard:
         time=dashboard.DashboardDashboardTime(from_val=board.range_, to="now"),
         timepicker=dashboard.TimePickerConfig(refresh_intervals=["1s", "2s", "5s", "10s", "30s", "1m", "5m"]),
         templating=dashboard.DashboardDashboardTemplating(list_val=list(board.variables)),
-        annotations=dashboard.AnnotationContainer(list_val=list(_annotations(board, placed))),
+        annotations=dashboard.AnnotationContainer(list_val=list(_annotations(board))),
         links=[_links()],
         panels=placed,
     )
@@ -104,81 +101,18 @@ def _placed(rows: Sequence[Row]) -> Iterator[dashboard.Panel | dashboard.RowPane
         y += height
 
 
-def _annotations(
-    board: Board, placed: Sequence[dashboard.Panel | dashboard.RowPanel]
-) -> Iterator[dashboard.AnnotationQuery]:
-    # Compare runs has a single choice of run, which Grafana does not escape by itself. The format `:regex` does, with
-    # single backslashes, which PromQL takes in backticks.
-    by = "by (alertname, severity, run, worker, job, op, host, vm, role, cvm, vdisk, device)"
-    hosts = ",host=~`${host:regex}|`" if any(variable.name == "host" for variable in board.variables) else ""
-    firing = f'ALERTS{{alertstate="firing",run=~`${{run:regex}}|`{hosts}}}'
-    yield _annotation(
-        "Alerts",
-        f"max {by} ({lately(firing)}) unless max {by} ({firing} offset $__interval)",
-        title="{{alertname}}",
-        text="{{run}} {{worker}} {{job}} {{host}} {{vm}} {{role}} {{op}} {{device}} {{cvm}} {{vdisk}}",
-        tags="severity",
-        color="red",
-        toggle=False,
-    )
-    graphs = [one for one in placed if isinstance(one, dashboard.Panel) and one.type_val == "timeseries"]
-    yield _annotation(
-        "Runs",
-        # One band while any of them is active: runs that follow each other have no edges between them.
-        'max(benchwatch_run_state{run=~`${run:regex}`,state=~"running|stalled"}) == 1',
-        title="Runs",
-        text="A chosen run is active",
-        tags="",
-        color="#808080",
-        toggle=False,
-        panels=graphs[:1],  # a band on each panel would be a fence of its edges
-    )
-    if board.checkpoints:
-        yield _annotation(
-            "Checkpoints",
-            f"max by (host) ({lately('pg_checkpoint_active{host=~`${host:regex}`}')}) == 1",
-            title="Checkpoint of {{host}}",
-            text="From its begin to its end, as postgres_exporter sees it",
-            tags="",
-            color="#5794F2",
-            toggle=False,
-            panels=[one for one in graphs if one.title in board.checkpoints],
-        )
+def _annotations(board: Board) -> Iterator[dashboard.AnnotationQuery]:
+    """No alerts and runs: those are lanes, as lines on each graph would be a fence."""
     if board.moves:
-        yield _annotation(
-            "Moves",
-            board.moves,
-            title="{{vm}} {{role}} moved: {{from}} -> {{cvm}}",
-            text="vdisk {{vdisk_uuid}} is on another CVM than just before",
-            tags="",
-            color="#A352CC",
+        yield dashboard.AnnotationQuery(
+            name="Moves",
+            datasource=DATASOURCE,
+            icon_color="#A352CC",
+            hide=False,
+            target=prometheus.Dataquery(expr=board.moves, interval="1s", ref_id="Anno", range_val=True, instant=False),
+            title_format="{{vm}} {{role}} moved: {{from}} -> {{cvm}}",
+            text_format="vdisk {{vdisk_uuid}} is on another CVM than just before",
         )
-
-
-def _annotation(
-    name: str,
-    query: str,
-    *,
-    title: str,
-    text: str,
-    tags: str,
-    color: str,
-    toggle: bool = True,
-    panels: Sequence[dashboard.Panel] = (),
-) -> dashboard.AnnotationQuery:
-    """`panels`: on which it is drawn; none: on all."""
-    ids = [panel.id_val for panel in panels if panel.id_val is not None]
-    return dashboard.AnnotationQuery(
-        name=name,
-        datasource=DATASOURCE,
-        icon_color=color,
-        hide=not toggle,
-        filter_val=dashboard.AnnotationPanelFilter(exclude=False, ids=ids) if ids else None,
-        target=prometheus.Dataquery(expr=query, interval="1s", ref_id="Anno", range_val=True, instant=False),
-        title_format=title,
-        text_format=text,
-        tag_keys=tags or None,
-    )
 
 
 def _links() -> dashboard.DashboardLink:

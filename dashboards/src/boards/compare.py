@@ -16,9 +16,9 @@ from benchwatch.tools.roles import Roles
 
 from . import benchmark, variables
 from .board import Board, Row
-from .look import GREEN, ORANGE, RED, Steps, in_unit, network
+from .look import GREEN, ORANGE, RED, Steps, in_unit, network, transformation
 from .queries import Query, alive, followed, mean_of, now, once, p99_or_others, percentiles
-from .tables import Column, bars, course, table, transformation
+from .tables import Column, bars, course, table
 
 _MARGIN = 5
 _QUANTILES = ("0.5", "0.95", "0.99", "0.999")

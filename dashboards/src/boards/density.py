@@ -2,15 +2,15 @@
 
 from grafana_foundation_sdk.models import dashboard
 
-from . import disks, variables
+from . import variables
 from .benchmark import NO_RUN
 from .board import Board, Row
-from .look import GREEN, ORANGE, RED
-from .panels import BOTH, graph, stat
+from .look import GREEN, ORANGE, RED, transformation
+from .machine import NONE
+from .panels import BOTH, stat
 from .queries import HOST, RUN, Query, alive, followed, mean, mean_of, now, once, peak, processors, rate
-from .storage import CVM as _CVM
-from .storage import NO_CVM
-from .tables import RUN_COMPARED, Column, bars, table, transformation
+from .strips import strip
+from .tables import RUN_COMPARED, Column, bars, table
 
 _NO_RESULT = "No result of pgbench at the end of this time range"
 _KIND = "${kind:csv}"
@@ -33,12 +33,12 @@ def _of(result: str, how: str) -> str:
 _COUNT = _of("tps", "count")
 _TOTAL = _of("tps", "sum")
 _EACH = _of("tps", "avg")
-_WORST = _of("tps", "min")
+_WORST, _BEST = _of("tps", "min"), _of("tps", "max")
 _LATENCY = _of("latency_average_seconds", "max")
 # Linear: what the runs with the fewest databases of their kind reach with each of them, the mean of equal ones.
 _FEWEST = f"({_COUNT}) == on ({_KIND}) group_left () min by ({_KIND}) ({_COUNT})"
 _LINEAR = f"({_EACH}) / on ({_KIND}) group_left () avg by ({_KIND}) (({_EACH}) and on (run) ({_FEWEST}))"
-_SPREAD = f"({_WORST}) / on (run) ({_EACH})"
+_SPREAD = f"({_WORST}) / on (run) ({_BEST})"
 _TPS = f"pgbench_tps{{{RUN}}}"
 
 
@@ -78,7 +78,7 @@ def _by_number(title: str, shows: str, value: str, name: str, *, unit: str, bad:
         unit=unit,
         bad=bad,
         none=_NO_RESULT,
-        size=(8, 8),
+        size=(12, 8),
         before=_points(name),
     )
 
@@ -88,116 +88,44 @@ def _lately(expression: str, legend: str) -> Query:
     return Query(expression, legend, instant=True, minimum_step="5s")
 
 
-def _now() -> list[dashboard.Panel]:
-    return [
-        stat(
-            "Active databases",
-            "pgbench processes that report now, one per database.",
-            now(f"count({once(_TPS)})", "databases"),
-            unit="short",
-            bad="fewer than were started.",
-            none="none",
-            size=(8, 3),
-        ),
-        stat(
-            "Total TPS",
-            "Transactions per second of all databases together.",
-            now(f"sum({once(_TPS)})", "TPS"),
-            unit="short",
-            bad="falls as databases are added.",
-            none="none",
-            size=(8, 3),
-        ),
-        stat(
-            "TPS of a database",
-            "Mean over the databases.",
-            now(f"avg({once(_TPS)})", "TPS"),
-            unit="short",
-            bad="falls faster than databases are added.",
-            none="none",
-            size=(8, 3),
-        ),
-        stat(
-            "Slowest / fastest",
-            "The lowest TPS of a database divided by the highest.",
-            now(f"min({_TPS}) / max({_TPS})", "fairness"),
-            unit="percentunit",
-            bad="far below 100 % with equal databases: some starve.",
-            none="none",
-            size=(8, 3),
-            steps=((None, RED), (0.5, ORANGE), (0.8, GREEN)),
-        ),
-        stat(
-            "CPU of the host",
-            "Busy share of the selected host's processors, including what the hypervisor took (steal).",
-            _lately(processors('!~"idle|iowait"'), "{{host}}"),
-            unit="percentunit",
-            bad="near 100 %: further databases only share the same processors.",
-            none="no recent samples",
-            size=(8, 3),
-            decimals=1,
-            text_mode=BOTH,
-        ),
-        stat(
-            "Taken by the hypervisor",
-            "Processor time that this machine could have used but the hypervisor gave to others (steal): the CVM and "
-            "other guests.",
-            _lately(processors('="steal"'), "{{host}}"),
-            unit="percentunit",
-            bad="above 5 %: the host has fewer processors left than the guests think.",
-            none="no recent samples",
-            size=(8, 3),
-            steps=((None, GREEN), (0.05, ORANGE), (0.2, RED)),
-            decimals=1,
-            text_mode=BOTH,
-        ),
-    ]
-
-
 def _courses() -> list[dashboard.Panel]:
     return [
-        graph(
-            "TPS of each database",
-            "One line per database, to see how close they are.",
-            Query(f"max by (worker) ({mean(_TPS)})", "{{worker}}"),
-            unit="short",
-            bad="lines that fan out.",
-            none=NO_RUN,
-            size=(12, 8),
-        ),
-        graph(
-            "Total, and the spread",
+        strip(
+            "TPS",
             "All databases together, and the lowest, median and highest single database.",
             Query(mean_of(f"sum ({once(alive(_TPS))})"), "total"),
             Query(f"min({mean(_TPS)})", "lowest database"),
             Query(f"quantile(0.5, {once(mean(_TPS))})", "middle database"),
             Query(f"max({mean(_TPS)})", "highest database"),
             unit="short",
-            bad="the total is flat while databases are added.",
+            bad="the total is flat while databases are added; lowest and highest part: some databases starve.",
             none=NO_RUN,
-            size=(12, 8),
+            height=5,
+            slow="1",
         ),
-        graph(
-            "Processors of the host",
+        strip(
+            "Mean latency",
+            "Mean latency of each pgbench over its report intervals, the highest in each step: lowest and highest.",
+            Query(f"min({peak(f'pgbench_latency_average_seconds{{{RUN}}}')})", "lowest database"),
+            Query(f"max({peak(f'pgbench_latency_average_seconds{{{RUN}}}')})", "highest database"),
+            unit="s",
+            bad="one database above the others.",
+            none=NO_RUN,
+            log=True,
+            slow="1",
+        ),
+        strip(
+            "Processors",
             "Processor time by mode, as a share of all processors of the selected hosts together. steal is time that "
             "the hypervisor gave to others, including a CVM; if the CVM's own node is scraped, select it as host.",
             Query(processors('!="idle"', "mode") + " > 0", "{{mode}}"),
             unit="percentunit",
             bad="system and steal that grow faster than user.",
-            none=disks.NONE,
-            size=(12, 8),
+            none=NONE,
+            height=4,
             stacked=True,
             maximum=1,
-        ),
-        graph(
-            "Mean latency of each database",
-            "Mean latency of each pgbench over its report intervals, the highest in each step.",
-            Query(f"max by (worker) ({peak(f'pgbench_latency_average_seconds{{{RUN}}}')})", "{{worker}}"),
-            unit="s",
-            bad="one database above the others.",
-            none=NO_RUN,
-            size=(12, 8),
-            log=True,
+            clock=True,
         ),
     ]
 
@@ -216,8 +144,7 @@ _NO_CONTROLLER = "Select the CVMs' own hosts at the top; without any, see steal"
 
 
 def _cost() -> list[dashboard.Panel]:
-    """What the CVM takes of the processors, and the cluster's sums."""
-    sums = "sum by ({}) (max by (cvm, vdisk, op) (nutanix_vdisk_frontend_{}{{{}}}))"
+    """What the CVM takes of the processors."""
     near = f"avg_over_time(({_OVERHEAD} and on () ({_LOAD} >= 0.75 <= 0.85))[$__range:15s])"
     return [
         stat(
@@ -251,26 +178,6 @@ def _cost() -> list[dashboard.Panel]:
             size=(12, 4),
             text_mode=BOTH,
         ),
-        graph(
-            "Operations of the cluster",
-            "Front-end operations a second of all vdisks of the selected CVMs together, and of each CVM.",
-            Query(sums.format("op", "ops_per_second", _CVM), "all {{op}}"),
-            Query(sums.format("cvm", "ops_per_second", _CVM), "{{cvm}}"),
-            unit="iops",
-            bad="flat while databases are added, or one CVM far above the others.",
-            none=NO_CVM,
-            size=(12, 8),
-        ),
-        graph(
-            "Throughput of the cluster",
-            "Front-end bytes a second of all vdisks of the selected CVMs together, and of each CVM.",
-            Query(sums.format("op", "bytes_per_second", _CVM), "all {{op}}"),
-            Query(sums.format("cvm", "bytes_per_second", _CVM), "{{cvm}}"),
-            unit="Bps",
-            bad="flat while databases are added.",
-            none=NO_CVM,
-            size=(12, 8),
-        ),
     ]
 
 
@@ -282,10 +189,8 @@ BOARD = Board(
         variables.kind(),
         variables.host(),
         variables.controller(),
-        variables.cvm(),
     ],
     rows=[
-        Row("Now", _now()),
         Row(
             "Finished runs by their number of databases",
             [
@@ -298,14 +203,6 @@ BOARD = Board(
                     bad="flat or falling to the right: the storage or the host is saturated.",
                 ),
                 _by_number(
-                    "TPS of a database",
-                    "Mean over the databases of a run.",
-                    _EACH,
-                    "TPS of a database",
-                    unit="short",
-                    bad="falls as 1/x from the start.",
-                ),
-                _by_number(
                     "Of linear",
                     "TPS of a database divided by that in the run of the same kind with the fewest databases: 100 % "
                     "is linear.",
@@ -316,7 +213,7 @@ BOARD = Board(
                 ),
                 table(
                     "Runs",
-                    "The same in numbers; spread is the slowest database divided by the mean. A run of which a "
+                    "The same in numbers; and the slowest database of a run by its fastest. A run of which a "
                     "database has no final report (it failed, or is not done) is left out.",
                     now(_named(_COUNT)),
                     now(_named(_TOTAL)),
@@ -335,7 +232,7 @@ BOARD = Board(
                         ),
                         Column(
                             "Value #E",
-                            "Slowest by mean",
+                            "Slowest by fastest",
                             "percentunit",
                             steps=((None, RED), (0.5, ORANGE), (0.8, GREEN)),
                         ),
@@ -349,7 +246,7 @@ BOARD = Board(
             ],
         ),
         Row("Course", _courses()),
-        Row("Cost, and the cluster", _cost()),
+        Row("Cost", _cost()),
     ],
     range_="now-30m",
     refresh="10s",

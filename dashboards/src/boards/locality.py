@@ -7,8 +7,9 @@ from grafana_foundation_sdk.models import dashboard
 
 from . import benchmark, storage, variables
 from .board import Board, Row
-from .panels import graph, timeline
+from .panels import timeline
 from .queries import VDISK, Query, named
+from .strips import strip
 
 _BEFORE = f'last_over_time(nutanix_vdisk_info{{{VDISK},vdisk_uuid!=""}}[1m] offset $__interval)'
 MOVES = (
@@ -28,8 +29,8 @@ def _sources(far: str) -> str:
 
 
 def _reads() -> dashboard.Panel:
-    made = graph(
-        "Reads: local and remote",
+    return strip(
+        "Reads",
         "Part of the data read that came from this node (local: caches, oplog, its own disks) and from another "
         "(remote), by vdisk.",
         Query(_sources('!~".*remote.*"'), "{{which}} local", minimum_step="10s"),
@@ -37,23 +38,21 @@ def _reads() -> dashboard.Panel:
         unit="percentunit",
         bad="remote stays high after a move: the data does not follow, and each read crosses the network.",
         none=storage.NO_CVM,
-        size=(24, 7),
-        maximum=1,
+        height=5,
+        maximum=1.1,
     )
-    made.max_data_points = 240
-    return made
 
 
 BOARD = Board(
     uid="benchwatch-locality",
     description="A migration on one time axis: throughput, local and remote reads, and when a vdisk moved.",
-    variables=[*variables.standard(), variables.recorded(), variables.cvm(), variables.vdisk()],
+    variables=[*variables.standard(newest=True), variables.recorded(), variables.cvm(), variables.vdisk()],
     rows=[
         Row(
             "",
             [
-                benchmark.throughput((12, 7)),
-                benchmark.latency((12, 7), of=benchmark.QUANTILES[::2]),
+                benchmark.throughput(3),
+                benchmark.latency(4),
                 _reads(),
                 timeline(
                     "Where each vdisk is",
@@ -64,30 +63,16 @@ BOARD = Board(
                     size=(24, 5),
                     steps=((None, "#5794F2"),),
                 ),
-                graph(
-                    "Front-end latency",
+                strip(
+                    "Front end",
                     "What the virtual machine sees, by vdisk, direction and CVM, the highest in each step.",
-                    Query(
-                        named(storage.slowest("frontend", VDISK, "op"), VDISK),
-                        "{{cvm}} {{which}} {{op}}",
-                    ),
+                    Query(named(storage.slowest("frontend", VDISK, "op"), VDISK), "{{cvm}} {{which}} {{op}}"),
                     unit="s",
                     bad="reads stay slower after the move than before it.",
                     none=storage.NO_CVM,
-                    size=(12, 7),
+                    height=4,
                     log=True,
-                ),
-                graph(
-                    "Up-migrated extent groups",
-                    "Extent groups that moved from HDD to SSD within the window.",
-                    Query(
-                        named(storage.highest("extent_group_up_migrations", VDISK, "window"), VDISK),
-                        "{{which}} in {{window}}",
-                    ),
-                    unit="short",
-                    bad="stays 0 while reads are remote.",
-                    none=storage.NO_CVM,
-                    size=(12, 7),
+                    clock=True,
                 ),
             ],
         )

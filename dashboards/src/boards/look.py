@@ -40,10 +40,11 @@ _COLORS = (
     | _MODES
     | _OF_THE_LOG
     | {
-        "mean": ("fixed", "text"),
-        "p50": ("fixed", GREEN),
-        "p95": ("fixed", YELLOW),
-        "p99": ("fixed", RED),
+        "mean": ("shades", "text"),
+        "p50": ("shades", GREEN),
+        "p95": ("shades", YELLOW),
+        "p99": ("shades", RED),
+        "usual": ("shades", "#8e8e8e"),
         "p99.9": ("fixed", "dark-red"),
         "max": ("fixed", "dark-purple"),
         "total": ("fixed", GREEN),
@@ -54,7 +55,7 @@ _COLORS = (
     }
 )
 """Mode and colour of a series by the last words of its name; the same on every dashboard. Later ones count."""
-_DASHED = ("target", "objective")
+_DASHED = ("target", "objective", "usual")
 
 Steps = Sequence[tuple[float | None, str]]
 """Thresholds: from which value (None: from the lowest) which colour."""
@@ -93,8 +94,13 @@ def _may_end(legend: str, name: str) -> bool:
     role, _, word = name.rpartition(" ")
     if word in _MODES:
         return last in ("{{mode}}", "{{what}}")
-    named = last == word or "{{q}}" in legend or (last == "{{op}}" and word in OPERATIONS)
+    named = last == word or last == "{{quantile}}" or (last == "{{op}}" and word in OPERATIONS)
     return named and (not role or before.endswith((f" {role}", "{{which}}")))
+
+
+def transformation(kind: str, **options: object) -> dashboard.DataTransformerConfig:
+    """One of Grafana's transformations."""
+    return dashboard.DataTransformerConfig(id_val=kind, options=options)
 
 
 def in_unit(unit: Unit, expression: str) -> str:
@@ -200,12 +206,12 @@ def panel(
 
 
 def legend(beside: bool = False) -> common.VizLegendOptions:
-    """A legend below, or a table at the right with the last and the highest value."""
+    """A legend below, or a list at the right."""
     return common.VizLegendOptions(
         show_legend=True,
-        display_mode=common.LegendDisplayMode.TABLE if beside else common.LegendDisplayMode.LIST,
+        display_mode=common.LegendDisplayMode.LIST,
         placement=common.LegendPlacement.RIGHT if beside else common.LegendPlacement.BOTTOM,
-        calcs=["lastNotNull", "max"] if beside else [],
+        calcs=[],
     )
 
 

@@ -1,11 +1,11 @@
 """Panels over time and of this moment. Gaps in the data stay gaps."""
 
-from grafana_foundation_sdk.models import common, dashboard, prometheus, statetimeline, timeseries
+from grafana_foundation_sdk.models import common, dashboard, prometheus, statetimeline
 from grafana_foundation_sdk.models import heatmap as heatmaps
 from grafana_foundation_sdk.models import stat as stats
 from grafana_foundation_sdk.models import text as texts
 
-from .look import NEUTRAL, RED, Steps, colors, legend, override, panel, right_axis, scale, tooltip
+from .look import NEUTRAL, Steps, override, panel, scale, tooltip
 from .queries import Query
 
 VALUE, NAME, BOTH = (
@@ -13,66 +13,6 @@ VALUE, NAME, BOTH = (
     common.BigValueTextMode.NAME,
     common.BigValueTextMode.VALUE_AND_NAME,
 )
-
-
-def graph(
-    title: str,
-    shows: str,
-    *queries: Query,
-    unit: str,
-    bad: str,
-    none: str,
-    size: tuple[int, int] = (12, 8),
-    log: bool = False,
-    stacked: bool = False,
-    maximum: float | None = None,
-    limit: float | None = None,
-    right: tuple[str, str, float | None] | None = None,
-    beside: bool = False,
-) -> dashboard.Panel:
-    """Lines over time. `limit`: above it the ground turns red. `beside`: the legend is a table at the right.
-
-    `right`: which series have an axis of a second unit, that unit, and the axis' maximum.
-    """
-    custom = timeseries.FieldConfig(
-        draw_style=common.GraphDrawStyle.LINE,
-        line_width=1,
-        fill_opacity=40 if stacked else 0 if log else 6,
-        show_points=common.VisibilityMode.AUTO,
-        point_size=4,
-        span_nulls=False,
-        axis_soft_min=None if log else 0,
-        axis_border_show=False,
-        scale_distribution=scale(log),
-        stacking=common.StackingConfig(
-            mode=common.StackingMode.NORMAL if stacked else common.StackingMode.NONE, group="A"
-        ),
-        thresholds_style=common.GraphThresholdsStyleConfig(
-            mode=common.GraphThresholdsStyleMode.OFF
-            if limit is None
-            else common.GraphThresholdsStyleMode.DASHED_AND_AREA
-        ),
-    )
-    made = panel(
-        "timeseries",
-        title,
-        shows,
-        bad,
-        queries,
-        timeseries.Options(legend=legend(beside), tooltip=tooltip()),
-        unit=unit,
-        none=none,
-        size=size,
-        custom=custom,
-        color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.PALETTE_CLASSIC_BY_NAME),
-        steps=((None, "transparent"), (limit, RED)) if limit is not None else NEUTRAL,
-        minimum=None if log else 0,
-        maximum=maximum,
-        overrides=[*colors(queries), *([right_axis(*right)] if right else [])],
-    )
-    # An hour every 15 s, a quarter of what a wide screen would ask of Prometheus; every 20 s where it is narrow.
-    made.max_data_points = 280 if size[0] > 8 else 200
-    return made
 
 
 def _text(size: tuple[int, int]) -> common.VizTextDisplayOptions | None:

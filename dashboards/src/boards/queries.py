@@ -26,7 +26,6 @@ VDISK = 'cvm=~"$cvm",vdisk=~"$vdisk"'
 HOST = 'host=~"$host"'
 ROLES = {"log": 'role=~"log|wal"', "data": 'role!~"|log|wal"'}
 """Of disks and vdisks, as prometheus/rules have them: what is not the log is data."""
-EXPORTER_JOBS = 'job=~"benchwatch-.*"'
 
 _OTHERS = ("nutanix", "benchwatch", "node", "pg", "process", "scrape")
 """What names of metrics begin with, besides those of the tools."""
@@ -123,14 +122,6 @@ def lately(series: str) -> str:
 def rate(series: str) -> str:
     """Increase a second of a counter."""
     return f"rate({series}[$__rate_interval])"
-
-
-def weighted_latency(latency: str, weight: str) -> str:
-    """Mean latency over all operations of several series: the sum of latency x rate by the sum of rates.
-
-    Where nothing completed, there is no latency, and its weight is 0. NaN, which draws no point, if that holds for all.
-    """
-    return f"sum ({latency} * {weight}) / sum ({weight})"
 
 
 def p99_or_others(series: str, by: str = "quantile") -> str:

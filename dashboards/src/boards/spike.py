@@ -1,4 +1,4 @@
-"""Spike: one alert's moment. The verdict, each layer before and at that time, everything in the minutes around it."""
+"""Spike: one alert's moment. Why the run was slow, usual against now, everything in the minutes around it."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,11 +7,12 @@ from grafana_foundation_sdk.models import dashboard
 from benchwatch.tools.registry import TOOLS
 from benchwatch.tools.roles import Roles
 
-from . import alerts, benchmark, disks, layers, machine, storage, variables
+from . import benchmark, column, variables
 from .board import Board, Row
-from .look import ORANGE, RED
+from .head import head
+from .look import ORANGE, RED, transformation
 from .queries import RUN, VDISK, node, now, of_role, oplog_writes, p99_or_others
-from .tables import Column, table
+from .tables import Column, bars, table
 
 _WINDOW = "2m"
 """How long the moment is, up to the end of the range, and the time before it with which it is compared."""
@@ -132,34 +133,48 @@ def _candidates() -> dashboard.Panel:
     )
 
 
+def _waterfall() -> dashboard.Panel:
+    """What a mean operation waits for, usually and at the slow time's end."""
+    seconds = 'benchwatch_run_why_seconds{run=~"$run"}'
+    ends = f"max_over_time(timestamp({seconds})[$__range:1s])"
+    # The stages of the last picture of the run that was slow last: others are of another cause.
+    last = f"{ends} >= on () group_left () (max({ends}) - 1)"
+    return bars(
+        "What an operation waits for, usually and now",
+        "The stages of a mean operation of the run that was slow last in the time range, as benchwatch why has them; "
+        "they add up to its latency.",
+        now(f"max by (when, stage) (last_over_time({seconds}[$__range]) and ({last}))"),
+        category="when\\stage",
+        unit="s",
+        bad="the stage that is long now and was not: the time is lost there.",
+        none="benchwatch why said nothing up to the end of this time range (benchwatch serve --prometheus.url)",
+        size=(24, 5),
+        before=[
+            transformation("groupingToMatrix", columnField="stage", rowField="when", valueField="Value"),
+            transformation("sortBy", fields={}, sort=[{"field": "when\\stage", "desc": True}]),
+        ],
+        stacked=True,
+    )
+
+
 BOARD = Board(
     uid="benchwatch-spike",
-    description="The time of one alert: the two minutes before and after it began, layer by layer.",
-    variables=[*variables.standard(), variables.recorded(), *variables.machine()],
+    description="The time of one alert: why the run was slow, and everything in the minutes around it.",
+    variables=[*variables.standard(newest=True, hidden=True), variables.recorded(), *variables.machine()],
     rows=[
         Row(
             "",
             [
-                layers.verdict((20, 3), _WINDOW),
-                layers.checkpoint((4, 3), _WINDOW),
-                *layers.compared((12, 8), _WINDOW),
-                layers.waterfall((14, 7)),
-                alerts.history((10, 7)),
+                head(window="$__range"),
+                _waterfall(),
+                column.events(),
+                benchmark.throughput(),
+                benchmark.latency(),
+                *column.below(),
             ],
         ),
-        Row(
-            "The benchmark",
-            [benchmark.throughput((12, 8)), benchmark.latency((12, 8)), layers.slowness((24, 7))],
-        ),
         Row("All signals", [_candidates()]),
-        Row("Client and database", [machine.processors_busy((12, 6)), machine.pressure((12, 6))]),
-        Row("Database: waits, checkpoints, log (postgres_exporter)", machine.database(), collapsed=True),
-        Row("Disks of the host: log device left, data device right", disks.side_by_side()),
-        Row("Memory and network of the host", [machine.memory((12, 6)), machine.network((12, 6))]),
-        Row("Vdisks: log left, data right", storage.vdisks()),
-        Row("CVM", storage.controller()),
     ],
     range_="now-4m",
     refresh="",
-    checkpoints=("Throughput", "Latency", "Processors: client and database", *disks.AWAITS),
 )

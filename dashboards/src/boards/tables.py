@@ -6,14 +6,26 @@ from typing import Literal, NamedTuple
 from grafana_foundation_sdk.models import barchart, common, dashboard, prometheus, timeseries, trend
 from grafana_foundation_sdk.models import table as tables
 
-from .look import NEUTRAL, Steps, legend, override, panel, right_axis, scale, thresholds, tooltip
+from .look import (
+    NEUTRAL,
+    Steps,
+    legend,
+    override,
+    panel,
+    right_axis,
+    scale,
+    thresholds,
+    tooltip,
+    transformation,
+)
 from .queries import Query
 
 
 class Column(NamedTuple):
     """A column of a table: the field, its heading and how its cells look. `link` leads to another dashboard.
 
-    `wrap`: names that are longer than the column is wide take further lines.
+    `wrap`: names that are longer than the column is wide take further lines. `mappings`: colours by regular expressions
+    of the text, the first that matches; `as_text`: `steps` colour the text instead of its ground.
     """
 
     field: str
@@ -26,17 +38,13 @@ class Column(NamedTuple):
     hidden: bool = False
     wrap: bool = False
     mappings: dict[str, str] = {}
+    as_text: bool = False
 
 
 RUN_COMPARED = Column(
     "run", "Run", width=255, link="/d/benchwatch-compare?${__url_time_range}&var-run=${__value.raw:percentencode}"
 )
 """The name of a run, which leads to its comparison with a baseline."""
-
-
-def transformation(kind: str, **options: object) -> dashboard.DataTransformerConfig:
-    """One of Grafana's transformations."""
-    return dashboard.DataTransformerConfig(id_val=kind, options=options)
 
 
 def table(
@@ -98,10 +106,13 @@ def _column(column: Column) -> dashboard.DashboardFieldConfigSourceOverrides:
         properties["custom.width"] = column.width
     if column.steps:
         properties["thresholds"] = thresholds(column.steps)
-        properties["custom.cellOptions"] = {"type": "color-background", "mode": "basic"}
+        ground = {"type": "color-background", "mode": "basic"}
+        properties["custom.cellOptions"] = {"type": "color-text"} if column.as_text else ground
     if column.mappings:
-        colors = {value: {"color": color} for value, color in column.mappings.items()}
-        properties["mappings"] = [{"type": "value", "options": colors}]
+        properties["mappings"] = [
+            {"type": "regex", "options": {"pattern": f"/^({value})$/", "result": {"color": color, "index": index}}}
+            for index, (value, color) in enumerate(column.mappings.items())
+        ]
         properties["custom.cellOptions"] = {"type": "color-text"}
     if column.hidden:
         properties["custom.hideFrom"] = {"viz": True, "legend": False, "tooltip": False}
@@ -127,8 +138,9 @@ def bars(
     size: tuple[int, int],
     before: Sequence[dashboard.DataTransformerConfig],
     log: bool = False,
+    stacked: bool = False,
 ) -> dashboard.Panel:
-    """Bars of the queries' present values, grouped by the field `category`."""
+    """Bars of the queries' present values, grouped by the field `category`; `stacked`: one bar each, lying."""
     return panel(
         "barchart",
         title,
@@ -137,11 +149,12 @@ def bars(
         tuple(query._replace(instant=True) for query in queries),
         barchart.Options(
             x_field=category,
-            orientation=common.VizOrientation.VERTICAL,
+            orientation=common.VizOrientation.HORIZONTAL if stacked else common.VizOrientation.VERTICAL,
+            stacking=common.StackingMode.NORMAL if stacked else common.StackingMode.NONE,
             x_tick_label_max_length=20,
-            show_value=common.VisibilityMode.AUTO,
+            show_value=common.VisibilityMode.NEVER if stacked else common.VisibilityMode.AUTO,
             text=common.VizTextDisplayOptions(value_size=12),
-            legend=legend(),
+            legend=legend(beside=stacked),
             tooltip=tooltip(),
         ),
         unit=unit,

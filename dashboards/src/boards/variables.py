@@ -54,8 +54,8 @@ def _query(
         refresh=dashboard.VariableRefresh.ON_TIME_RANGE_CHANGED,
         sort=sort,
         multi=many,
-        include_all=many,
-        all_value=".*" if many and every else None,
+        include_all=many and not first,
+        all_value=".*" if many and every and not first else None,
         current=_ALL if many and not first else None,
         hide=dashboard.VariableHide.HIDE_VARIABLE if hidden else dashboard.VariableHide.DONT_HIDE,
         skip_url_sync=hidden and not every,
@@ -66,11 +66,12 @@ def run(tool: str = ".+", *, many: bool = True, newest: bool = False) -> dashboa
     """Runs of a tool (a regular expression) in the time range, the newest first; with `newest` at first only that."""
     started = "last_over_time(benchwatch_run_start_timestamp_seconds[$__range])"
     known = f'last_over_time(benchwatch_run_info{{tool=~"{tool}"}}[$__range])'
+    begun, active = f"({started} and on (run, worker) {known})", 'benchwatch_run_state{state=~"running|stalled"} == 1'
     return _query(
         "run",
         "Run",
-        f"query_result(sort_desc(max by (run) ({started} and on (run, worker) {known} or {known})))",
-        "Runs in the time range, most recent first.",
+        f"query_result(sort_desc(max by (run) (1e10 * ({begun} and on (run) {active}) or {begun} or {known})))",
+        "Runs in the time range, active ones first, then the most recent.",
         many=many,
         every=True,
         first=newest,
@@ -97,10 +98,18 @@ def baseline() -> dashboard.VariableModel:
     )
 
 
-def worker() -> dashboard.VariableModel:
+def worker(*, hidden: bool = False) -> dashboard.VariableModel:
     """Processes of the runs."""
     query = 'label_values(benchwatch_run_info{run=~"$run"}, worker)'
-    return _query("worker", "Worker", query, "Processes of the runs: one pgbench or fio each.", many=True, every=True)
+    return _query(
+        "worker",
+        "Worker",
+        query,
+        "Processes of the runs: one pgbench or fio each.",
+        many=True,
+        every=True,
+        hidden=hidden,
+    )
 
 
 def recorded() -> dashboard.VariableModel:
@@ -169,6 +178,7 @@ def devices(role: str) -> dashboard.VariableModel:
         f"query_result(group by (device) ({told} or on (host) {set_} or on (host) {real}))",
         f"Disks of the role {role}: `disks` in run.yaml, otherwise in benchwatch.yaml. Without a role: all disks.",
         many=True,
+        hidden=True,
         regex='/device="([^"]+)"/',
     )
 
@@ -201,7 +211,7 @@ def cvm(*, hidden: bool = False) -> dashboard.VariableModel:
     return _query("cvm", "CVM", query, words, many=True, regex='/cvm="([^"]+)"/', hidden=hidden)
 
 
-def vdisk() -> dashboard.VariableModel:
+def vdisk(*, hidden: bool = False) -> dashboard.VariableModel:
     """Vdisks of the chosen runs' VMs."""
     return _query(
         "vdisk",
@@ -209,6 +219,7 @@ def vdisk() -> dashboard.VariableModel:
         f"query_result(group by (vdisk) ({_vdisks(_CVM)}))",
         "Vdisks whose VM is that of the runs; without VMs in the mapping those with a role, without a mapping all.",
         many=True,
+        hidden=hidden,
         regex='/vdisk="([^"]+)"/',
     )
 
@@ -262,16 +273,16 @@ def number(name: str, query: str, description: str) -> dashboard.VariableModel:
 def machine() -> Sequence[dashboard.VariableModel]:
     """The hosts, disks and vdisks of the chosen runs."""
     return (
-        host(),
+        host(hidden=True),
         client(),
         devices("log"),
         devices("data"),
         cvm(hidden=True),
-        vdisk(),
+        vdisk(hidden=True),
         *vdisks_by_role(),
     )
 
 
-def standard(tool: str = ".+", *, newest: bool = False) -> Sequence[dashboard.VariableModel]:
+def standard(tool: str = ".+", *, newest: bool = False, hidden: bool = False) -> Sequence[dashboard.VariableModel]:
     """The variables that most dashboards have."""
-    return datasource(), run(tool, newest=newest), worker()
+    return datasource(), run(tool, newest=newest), worker(hidden=hidden)

@@ -26,7 +26,7 @@ from typing import Literal, NamedTuple
 from ..metrics.latencies import Group
 from .experiment import Experiment
 from .figures import Figure
-from .measured import MeasuredRun
+from .measured import Result
 from .measures import Measure, rank
 from .statistics import FEWEST_BATCHES, Estimate, against_one, between_runs, change, one_batch
 from .steadiness import is_steady
@@ -163,7 +163,7 @@ def _beyond(interval: tuple[float, float] | None, margin: float) -> int:
     return int(low > margin) - int(high < -margin)
 
 
-def _why_not(row: Row, runs: Sequence[MeasuredRun]) -> str:
+def _why_not(row: Row, runs: Sequence[Result]) -> str:
     if not (row.base and row.other):
         return "nothing completed in one of them"
     if any(row.group not in run.courses for run in runs):

@@ -15,7 +15,6 @@ process that only sees what another one counts belongs to the result that it ove
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from ..history.timeline import Timeline
 from ..tools.roles import Roles, Unit
@@ -29,22 +28,11 @@ _NAMED = 2
 Span = tuple[float, float]
 
 
-class Together(NamedTuple):
-    """Workers of one tool and unit that ran at the same time."""
+def results(workers: Iterable[Timeline]) -> list[tuple[str, list[Timeline]]]:
+    """The part and the workers of each result of a run, each tool's results in the order of their starts.
 
-    part: str
-    """What distinguishes it from the other results of its tool in the run: its workers. Empty if it is the only one."""
-    workers: Sequence[Timeline]
-
-    @property
-    def name(self) -> str:
-        """The name of the result: that of the run, and its part."""
-        run = self.workers[0].run
-        return f"{run}/{self.part}" if self.part else run
-
-
-def results(workers: Iterable[Timeline]) -> list[Together]:
-    """The workers of one run by result, each tool's results in the order of their starts."""
+    The part names the workers that distinguish a result from the others of its tool; empty if it is the only one.
+    """
     kinds: dict[tuple[str, Unit], list[Timeline]] = {}
     observers: list[tuple[Timeline, Roles]] = []
     for worker in workers:
@@ -62,18 +50,20 @@ def results(workers: Iterable[Timeline]) -> list[Together]:
         else:
             max(found[kind], key=lambda members: max(_overlap(worker, one) for one in members)).append(worker)
     found |= {kind: _together(members) for kind, members in alone.items()}
-    return [
-        Together(_named(members) if len(several) > 1 else "", members)
-        for several in found.values()
-        for members in several
-    ]
+    return [(_named(members) if len(several) > 1 else "", members) for several in found.values() for members in several]
+
+
+def name_of(part: str, workers: Sequence[Timeline]) -> str:
+    """The name of a result: that of the run, and its part."""
+    run = workers[0].run
+    return f"{run}/{part}" if part else run
 
 
 def named(workers: Iterable[Timeline]) -> dict[str, list[Timeline]]:
     """The workers of one run by the name of their result, which the results of several tools may share."""
     found: dict[str, list[Timeline]] = {}
-    for result in results(workers):
-        found.setdefault(result.name, []).extend(result.workers)
+    for part, members in results(workers):
+        found.setdefault(name_of(part, members), []).extend(members)
     return found
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..history.find import find_runs, one_thing
-from ..history.timeline import Timeline, timelines
+from ..history.replayed_run import timelines
+from ..history.timeline import Timeline
 from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group
 from ..settings.settings import RunsSettings
@@ -16,7 +17,7 @@ from ..tools.registry import names
 from ..values.errors import FAILED, UserError
 from ..values.names import label
 from . import concurrent
-from .measured import MeasuredRun, measure
+from .measured import Result, measure
 from .measures import THROUGHPUT, compared
 
 _BUCKETS = Buckets(1)
@@ -34,7 +35,7 @@ class Experiment(NamedTuple):
     """One side of a comparison."""
 
     name: str
-    runs: Sequence[MeasuredRun]
+    runs: Sequence[Result]
     forced: Sequence[str]
     """The faults of runs that were included with --force."""
 
@@ -88,7 +89,7 @@ def pairs(sides: Sequence[Side]) -> tuple[list[list[Experiment]], list[str]]:
     return [[side[part] for side in sides] for part in common], left
 
 
-def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[str]) -> dict[str, MeasuredRun]:
+def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[str]) -> dict[str, Result]:
     """The results of one run by part (see `concurrent`)."""
     found = [run for run in find_runs([path], settings, _BUCKETS) if run.plans]
     if not found:
@@ -102,7 +103,10 @@ def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[
         raise CannotCompare(f"{path}: workers of {' and '.join(tools)}; expected one tool, compare their files instead")
     faults = faults_of(workers)
     forced += faults
-    every = {one.part: measure(one.workers, warmup, one.name) for one in concurrent.results(workers)}
+    every = {
+        part: measure(members, warmup, concurrent.name_of(part, members))
+        for part, members in concurrent.results(workers)
+    }
     measured = {part: run for part, run in every.items() if any(one is THROUGHPUT for _, one in run.figures)}
     if not measured:
         most = max(run.warmup for run in every.values())
@@ -146,7 +150,7 @@ def distinctly_named(experiments: Sequence[Experiment], paths: Sequence[Path]) -
     return found
 
 
-def _without_job(run: MeasuredRun) -> MeasuredRun:
+def _without_job(run: Result) -> Result:
     return run._replace(
         figures={(_plain(group), one): figure for (group, one), figure in run.figures.items()},
         whole={(_plain(group), one): value for (group, one), value in run.whole.items()},

@@ -13,7 +13,7 @@ from ..metrics.latencies import Group
 from ..metrics.samples import Family
 from ..tools.registry import named
 from .experiment import Experiment
-from .measured import MeasuredRun
+from .measured import Result
 from .measures import THROUGHPUT, of_lost
 from .parameters import Difference
 from .statistics import FEWEST_BATCHES
@@ -73,7 +73,7 @@ def findings(sides: Sequence[Experiment], differing: Sequence[Difference] = ()) 
     return list(dict.fromkeys(found))
 
 
-def _of_run(run: MeasuredRun) -> Iterator[Finding]:
+def _of_run(run: Result) -> Iterator[Finding]:
     for group, measure in run.watched():
         if found := change_of_level(run, group, measure):
             course = run.courses[group]
@@ -105,7 +105,7 @@ def _of_run(run: MeasuredRun) -> Iterator[Finding]:
         yield Finding("warmup", f"{run.name}: {text}")
 
 
-def _overlap(run: MeasuredRun) -> Iterator[Finding]:
+def _overlap(run: Result) -> Iterator[Finding]:
     """Workers that ran one after the other, so that the sum of their throughputs was reached for a part of the run."""
     known = [one for one in run.timelines if one.start is not None and not one.by_file_time]
     spans = [(one.start, one.end) for one in known if one.start is not None and one.end is not None]
@@ -119,13 +119,13 @@ def _overlap(run: MeasuredRun) -> Iterator[Finding]:
         yield Finding("overlap", f"{run.name}: {text}")
 
 
-def _stall(run: MeasuredRun, group: Group) -> Iterator[Finding]:
+def _stall(run: Result, group: Group) -> Iterator[Finding]:
     if seconds := stalled(run, group):
         of = float(run.courses[group].seconds.sum()) + silence_at_end(run)
         yield Finding("stall", f"{_who(run, group)} stood still for {seconds:.0f} s of {of:.0f} s")
 
 
-def _options(run: MeasuredRun, final: Finals) -> Iterator[Finding]:
+def _options(run: Result, final: Finals) -> Iterator[Finding]:
     tool, family = named(run.tool), run.roles.warnings
     for labels in _of(final, family):
         *names, warning = zip(family.labels if family else (), labels, strict=True)
@@ -138,7 +138,7 @@ def _of(final: Finals, family: Family | None) -> Mapping[Group, float]:
     return final.get(family.name, {}) if family else {}
 
 
-def _client(run: MeasuredRun) -> Iterator[Finding]:
+def _client(run: Result) -> Iterator[Finding]:
     """A client at its limit, by the CPU time of all its threads in the record, or of each job in the tool's output."""
     roles = run.roles
     for timeline, final in zip(run.timelines, run.finals, strict=True):
@@ -186,13 +186,13 @@ def _cache(base: Experiment, other: Experiment) -> Iterator[Finding]:
             yield Finding("cache", text)
 
 
-def _can_rise(run: MeasuredRun) -> bool:
+def _can_rise(run: Result) -> bool:
     """Whether the throughput was free to change and there are enough reports to see it change."""
     courses = [run.courses.get(group) for group, measure in run.main() if measure is THROUGHPUT]
     return any(course is not None and len(course.ends) >= FEWEST_BATCHES for course in courses)
 
 
-def _rise(run: MeasuredRun) -> float:
+def _rise(run: Result) -> float:
     """How much the throughput rose within the run, as a ratio; 0 if no rise is shown."""
     shifts = [shift_of(run, group, measure) for group, measure in run.main() if measure is THROUGHPUT]
     return max((found.after / found.before - 1 for found in shifts if found and found.before > 0), default=0.0)
@@ -248,7 +248,7 @@ def _differing(differing: Sequence[Difference]) -> Iterator[Finding]:
             yield Finding("scale", f"different scale factors: {values}")
 
 
-def _who(run: MeasuredRun, group: Group) -> str:
+def _who(run: Result, group: Group) -> str:
     return f"{run.name}, {heading(group)}," if heading(group) else run.name
 
 

@@ -10,6 +10,7 @@
 - A process that only sees what another one counts is in no figure.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -20,11 +21,12 @@ from ..settings.record import SweepPoint
 from ..tools.roles import Roles
 from .course import Course, together
 from .figures import Figure, distribution, of_summary, rates, results
-from .measures import LATENCY_MEAN, LATENCY_QUANTILES, THROUGHPUT, Measure, of_reports
+from .measures import LATENCY_MEAN, LATENCY_P99, LATENCY_QUANTILES, THROUGHPUT, Measure, of_reports
 from .workers import Finals, WorkerFigures
 
 ALL = "all"
 """The operation of a group that holds all operations of a job, such as reads, writes and trims."""
+WORST_FIRST = ("failed", "stalled", "abandoned", "interrupted", "running")
 LABEL = "label "
 """Prefix of the run's labels among its parameters."""
 
@@ -34,14 +36,16 @@ def is_sum(group: Group) -> bool:
     return group[-1:] == (ALL,)
 
 
-class MeasuredRun(NamedTuple):
-    """One run, measured. Times in seconds."""
+class Result(NamedTuple):
+    """The result of the workers of one tool in a run. Times are Unix seconds, lengths seconds."""
 
     name: str
     tool: str
     roles: Roles
+    workers: Sequence[Timeline]
+    """All its workers."""
     timelines: Sequence[Timeline]
-    """Its workers, without those that only see what others count."""
+    """Those that count, without those that only see what others count."""
     warmup: float
     left_out: float
     """From the start on: the warm-up, up to the end of the report in which it ends."""
@@ -61,6 +65,99 @@ class MeasuredRun(NamedTuple):
     """The final numbers of each worker."""
     cut_off: Sequence[tuple[int, float]]
     """For each log that lacks a part of the run: the operations in it, and those of the run."""
+
+    @property
+    def worst(self) -> Timeline:
+        """The worker whose state is that of the result."""
+        return min(self.workers, key=lambda worker: (*WORST_FIRST, worker.phase).index(worker.phase))
+
+    @property
+    def state(self) -> str:
+        """See phase.PHASES."""
+        return self.worst.phase
+
+    @property
+    def reason(self) -> str:
+        """The reason for that state, one clause; empty if there is none."""
+        return self.worst.reason
+
+    @property
+    def start(self) -> float | None:
+        """When the first of its workers began; None if nothing says when."""
+        return min((worker.start for worker in self.workers if worker.start is not None), default=None)
+
+    @property
+    def end(self) -> float | None:
+        """When the last of them ended; None while one is active."""
+        return end_of(self.workers)
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The labels of its run."""
+        return {name: value for worker in self.workers for name, value in worker.runfile.labels.items()}
+
+    @property
+    def measured(self) -> bool:
+        """Whether there is any figure."""
+        return any(one is THROUGHPUT for _, one in self.figures)
+
+    @property
+    def version(self) -> str:
+        """The tool's version as it prints it; empty if it prints none."""
+        return self.parameters.get("tool_version", "").removeprefix(f"{self.tool}-")
+
+    @property
+    def length(self) -> float | None:
+        """Its length; that of an active run reaches to its last report."""
+        last = self.last_report
+        if self.seconds is not None or self.start is None or last is None or last < self.start:
+            return self.seconds
+        return last - self.start
+
+    @property
+    def overall(self) -> tuple[float | None, float | None, float | None]:
+        """Throughput, mean latency and p99 of everything together; None if one was not measured."""
+        each = [one.figures for one in self.timelines]
+        if not self.left_out and self.state == "finished" and len(each) == 1:
+            return each[0].throughput, each[0].latency, each[0].p99
+        groups = [group for group, _ in self.watched()]
+        if len(groups) != 1:
+            return None, None, None
+        found = (self.figures.get((groups[0], one)) for one in (THROUGHPUT, LATENCY_MEAN, LATENCY_P99))
+        rate, mean, p99 = (None if one is None else one.value for one in found)
+        return rate, mean, p99
+
+    @property
+    def groups(self) -> list[Group]:
+        """Groups with figures of their own, in the tool's order; () stands for the whole run."""
+        return list(dict.fromkeys(group for group, one in self.figures if not one.of_all))
+
+    @property
+    def further(self) -> list[str]:
+        """Lines on what else the final reports have; empty before the last of them."""
+        describe = self.roles.further
+        if describe is None or not all(self.roles.result_rate.name in final for final in self.finals):
+            return []
+        whole = " (whole run)" if self.left_out else ""
+        return [f"{line}{whole}" for line in describe(self.finals, self.parameters)]
+
+    @property
+    def operations(self) -> float | None:
+        """How many operations of the workload completed, from the final report; None without one."""
+        family, apart = self.roles.result_operations, self.roles.apart
+        each = [final[family.name] for final in self.finals if family and family.name in final]
+        found = [value for one in each for group, value in one.items() if apart.isdisjoint(group[-1:])]
+        return math.fsum(found) if each and len(each) == len(self.finals) else None
+
+    @property
+    def lost(self) -> dict[str, tuple[float, float]]:
+        """By word (failed, skipped ...): how many operations, and of how many (0 if they are no share of anything)."""
+        found = {}
+        for word, lost in self.roles.lost.items():
+            known = [one for final in self.finals if (one := lost.told(final))]
+            if known and len(known) == len(self.finals):
+                found[word] = math.fsum(counted for counted, _ in known), math.fsum(of for _, of in known)
+        return found
 
     @property
     def last_report(self) -> float | None:
@@ -92,7 +189,7 @@ class MeasuredRun(NamedTuple):
         return next(known, LATENCY_MEAN)
 
 
-def place_of(run: MeasuredRun) -> SweepPoint | None:
+def place_of(run: Result) -> SweepPoint | None:
     """The point of a sweep that this run measures; None without a sweep."""
     return next((one.runfile.sweep for one in run.timelines if one.runfile.sweep is not None), None)
 
@@ -108,7 +205,7 @@ def known_end(timelines: Sequence[Timeline]) -> float | None:
     return None if any(one.phase == "abandoned" for one in timelines) else end_of(timelines)
 
 
-def measure(timelines: Sequence[Timeline], warmup: float | None, name: str = "") -> MeasuredRun:
+def measure(timelines: Sequence[Timeline], warmup: float | None, name: str = "") -> Result:
     """The figures of one result. `timelines` are its workers (see `concurrent`) with their latencies.
 
     `warmup`, seconds, overrides the records; if the workers' records disagree, the longest applies.
@@ -150,10 +247,11 @@ def measure(timelines: Sequence[Timeline], warmup: float | None, name: str = "")
     end = end_of(counting)
     seconds = end - min(starts) if starts and end is not None and end >= min(starts) else None
     figures |= {((), one): figure for one, figure in of_summary(finals, roles, seconds)}
-    return MeasuredRun(
+    return Result(
         name or timelines[0].run,
         timelines[0].tool,
         roles,
+        timelines,
         counting,
         warmup,
         0.0 if by_result else max(worker.left_out for worker in workers),

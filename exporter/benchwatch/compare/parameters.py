@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import NamedTuple
 
-from .measured import LABEL, MeasuredRun
+from .measured import LABEL, Result
 
 COMMAND = "command"
 _PASSING = re.compile(
@@ -40,9 +40,7 @@ class Difference(NamedTuple):
     """Whether it was meant to differ; always true without --vary."""
 
 
-def differences(
-    base: Sequence[MeasuredRun], other: Sequence[MeasuredRun], vary: Collection[str]
-) -> Iterator[Difference]:
+def differences(base: Sequence[Result], other: Sequence[Result], vary: Collection[str]) -> Iterator[Difference]:
     """The parameters that differ between two sides, by name."""
     left, right = _values(base), _values(other)
     names = sorted(left.keys() | right.keys())
@@ -63,13 +61,13 @@ def differences(
         yield Difference(name, before, after, name in named, intended)
 
 
-def _values(runs: Sequence[MeasuredRun]) -> Mapping[str, str]:
+def _values(runs: Sequence[Result]) -> Mapping[str, str]:
     """The parameters of one side; if its runs differ, their values side by side."""
     names = dict.fromkeys(name for run in runs for name in run.parameters)
     return {name: ", ".join(dict.fromkeys(run.parameters.get(name, "") for run in runs)) for name in names}
 
 
-def _commands(runs: Sequence[MeasuredRun]) -> dict[tuple[str, ...], str]:
+def _commands(runs: Sequence[Result]) -> dict[tuple[str, ...], str]:
     """The different commands of one side by their words, without their output files.
 
     Paths that `benchwatch run` added, in the run's folder or in memory, count as output files.

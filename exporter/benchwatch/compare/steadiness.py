@@ -11,7 +11,7 @@ import numpy as np
 
 from ..metrics.latencies import Group
 from .course import SILENT_INTERVALS
-from .measured import MeasuredRun, known_end
+from .measured import Result, known_end
 from .measures import THROUGHPUT, Measure
 from .statistics import Shift, shift
 
@@ -29,13 +29,13 @@ class Burst(NamedTuple):
     """Of the reports."""
 
 
-def is_steady(run: MeasuredRun, group: Group, measure: Measure) -> bool:
+def is_steady(run: Result, group: Group, measure: Measure) -> bool:
     """Whether a main measure kept its level. True also for a run too short to tell."""
     stood_still = group in run.fixed_rate and stalled(run, group)
     return not (change_of_level(run, group, measure) or burst(run, group, measure) or stood_still)
 
 
-def change_of_level(run: MeasuredRun, group: Group, measure: Measure) -> Shift | None:
+def change_of_level(run: Result, group: Group, measure: Measure) -> Shift | None:
     """The point from which on the measure is higher or lower by so much that the run is unsteady; None without one."""
     found = shift_of(run, group, measure)
     return found if is_unsteady(found) else None
@@ -46,7 +46,7 @@ def is_unsteady(found: Shift | None) -> bool:
     return found is not None and abs(found.after - found.before) > STEADY * abs(found.before)
 
 
-def shift_of(run: MeasuredRun, group: Group, measure: Measure) -> Shift | None:
+def shift_of(run: Result, group: Group, measure: Measure) -> Shift | None:
     """The point from which on a run's throughput or mean latency is higher or lower; None without one."""
     course = run.courses.get(group)
     total, weight = _totals(measure)
@@ -62,7 +62,7 @@ def _totals(measure: Measure) -> tuple[str, str]:
     return ("operations", "") if measure is THROUGHPUT else ("latency", "timed")
 
 
-def burst(run: MeasuredRun, group: Group, measure: Measure) -> Burst | None:
+def burst(run: Result, group: Group, measure: Measure) -> Burst | None:
     """The latency of a run at a fixed rate if bursts dominate it; None if not, or if it is judged by its throughput."""
     course = run.courses.get(group)
     mean = course.ratio("latency", "timed") if course is not None and measure is not THROUGHPUT else None
@@ -73,7 +73,7 @@ def burst(run: MeasuredRun, group: Group, measure: Measure) -> Burst | None:
     return Burst(mean, median) if mean > _BURST * median else None
 
 
-def stalled(run: MeasuredRun, group: Group) -> float | None:
+def stalled(run: Result, group: Group) -> float | None:
     """Seconds of reports without a completed operation, and of silences; None without reports."""
     course = run.courses.get(group)
     if course is None:
@@ -84,7 +84,7 @@ def stalled(run: MeasuredRun, group: Group) -> float | None:
     return float(course.seconds[idle].sum()) + (at_end if at_end > silence else 0.0)
 
 
-def silence_at_end(run: MeasuredRun) -> float:
+def silence_at_end(run: Result) -> float:
     """Seconds from the last report of any worker to the end of the run; 0 if it has not ended."""
     last, end = run.last_report, known_end(run.timelines)
     return 0.0 if last is None or end is None else max(0.0, end - last)

@@ -1,7 +1,10 @@
 """A recorded stream, which delivers its content up to a given offset: as much as had been written at some time.
 
-A text dated by its lines is read up to three times (to date its parts, to find the start of its run, and to replay it)
-but parsed once. Its latencies are gathered during the replay, if requested.
+A complete stream is mapped. One that may grow is read in pieces, because truncating a mapped file would kill the
+process that reads it; bytes that were replayed leave memory.
+
+A text dated by its lines is read up to three times (to date its parts, to find the start of its run, and to replay it);
+if it is complete, it is parsed once. Its latencies are gathered during the replay, if requested.
 """
 
 import math
@@ -10,6 +13,7 @@ from mmap import ACCESS_READ, MADV_DONTNEED, mmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..runs.files import FileStatus, Rewritten
 from ..runs.layout import StreamPlan
 from ..runs.stream import Stream
 from ..tools.api import Bins, Parser, ReadLine, read_lines
@@ -19,16 +23,23 @@ _MOST_KEPT = 1 << 26
 """Bytes of the largest stream whose records stay in memory."""
 _HELD = 1 << 24
 """Bytes of a mapped file that are read before their memory is released."""
+_PIECE = 4 << 20
+"""Bytes of a growing file read at a time."""
+_KEPT = 1 << 20
+"""Bytes of a growing file that were replayed and stay in memory."""
 
 
 class Recording(Stream):
-    """A stream whose files are complete; `read` delivers their content up to the offset `until`, bytes."""
+    """A stream whose `read` delivers its content up to the offset `until`, bytes."""
 
-    def __init__(self, plan: StreamPlan, folder: Path, gather: bool) -> None:
+    def __init__(self, plan: StreamPlan, folder: Path, *, gather: bool, growing: bool) -> None:
         self._new_bins = plan.kind_of.bins if gather else None
         self.bins: Bins | None = None
         """The latencies gathered so far, if requested."""
-        self.data = self._loaded(plan, folder)
+        self._source = Stream(plan, folder) if growing else None
+        self._begin = 0  # offset of the first byte in memory
+        self.data: bytes | mmap = b"" if growing else _whole(plan, folder)
+        """Its content from the first byte in memory on."""
         self.until = 0
         self.modified = math.inf
         """When the part being read was written, Unix seconds."""
@@ -39,34 +50,66 @@ class Recording(Stream):
 
     @property
     def size(self) -> int:
-        """Bytes read so far."""
+        """Bytes delivered so far."""
         return self._position
 
     @property
     def length(self) -> int:
-        """Bytes of the whole stream."""
-        return len(self.data)
+        """Bytes of the stream, as far as it was read."""
+        return self._begin + len(self.data)
 
-    def _loaded(self, plan: StreamPlan, folder: Path) -> bytes | mmap:
-        whole = _content([folder / name for name, _ in plan.parts])
-        return whole if plan.cut is None else whole[plan.cut.begin : plan.cut.end]
+    def grow(self, files: Mapping[str, FileStatus]) -> bool:
+        """Read more of it; returns whether there may be still more. Raises Rewritten or OSError.
+
+        A text whose times may count from the start of its last run is read to its end.
+        """
+        if self._source is None:
+            return False
+        if self.plan.kind_of.piecewise and self._position - self._begin > _KEPT:
+            self.data = self.data[self._position - self._begin :]
+            self._begin = self._position
+        limit = _PIECE if self.plan.kind_of.moments else math.inf
+        more = b""
+        while len(more) < limit and (piece := self._source.read(_PIECE, files)[0]):
+            more += piece
+        if more:
+            self.data = bytes(self.data[:]) + more
+        return len(more) >= limit
+
+    def after(self, offset: int, *, whole: bool) -> tuple[bytes | mmap, Iterator[ReadLine]]:
+        """What was read after that offset, and its records; unless `whole`, without an unfinished line.
+
+        Everything that was read if the moments of a part cannot be found without the rest.
+        """
+        if self._source is None:
+            return self.data, self._lines()
+        rest = self.data
+        if self.plan.kind_of.piecewise:
+            rest = rest[offset - self._begin :]
+            rest = rest if whole else rest[: rest.rfind(b"\n") + 1]
+        return rest, read_lines(self.plan.parser(), rest)
 
     def content(self, begin: int, end: int) -> bytes:
         """The bytes between two offsets."""
-        return self.data[begin:end]
+        if begin >= self._begin:
+            return self.data[begin - self._begin : end - self._begin]
+        assert self._source is not None
+        return self._source.reread(begin, end)
 
     def keep(self) -> None:
-        """Parse a text dated by its lines. Its records stay in memory for further readings, unless it is huge."""
-        if self._parsed is None and not self.plan.kind_of.moments and self.length <= _MOST_KEPT:
+        """Parse a complete text dated by its lines. Its records are kept for further readings, unless it is huge."""
+        dated_by_lines = not self.plan.kind_of.moments and self._source is None
+        if self._parsed is None and dated_by_lines and self.length <= _MOST_KEPT:
             self._parsed = _Parsed(self.plan.parser(), self.data)
 
-    def lines(self) -> Iterator[ReadLine]:
-        """The records of each line; see read_lines."""
+    def _lines(self) -> Iterator[ReadLine]:
         self.keep()
         return self._parsed.lines() if self._parsed else read_lines(self.plan.parser(), self.data)
 
     def restart(self) -> None:
-        """Read from the start again."""
+        """Deliver it from the start again. Raises Rewritten if its beginning has left memory."""
+        if self._begin:
+            raise Rewritten
         super().restart()
         self._position = self._released = 0
         if self._parsed is not None:
@@ -76,7 +119,7 @@ class Recording(Stream):
 
     def read(self, limit: int, files: Mapping[str, object]) -> tuple[bytes, float]:
         """The bytes written since the last call."""
-        data = self.data[self._position : self.until]
+        data = self.data[self._position - self._begin : max(0, self.until - self._begin)]
         self._position = max(self._position, self.until)
         if self._position - self._released > _HELD:
             self.release()
@@ -169,14 +212,17 @@ class _Parsed:
         return answer.records
 
 
-def _content(paths: Sequence[Path]) -> bytes | mmap:
-    """The content of these files, one after the other."""
+def _whole(plan: StreamPlan, folder: Path) -> bytes | mmap:
+    """The content of a stream's files, one after the other. Raises ConfigError if one cannot be read."""
+    paths = [folder / name for name, _ in plan.parts]
     try:
         if len(paths) == 1 and paths[0].stat().st_size:
             with paths[0].open("rb") as file:
-                return mmap(file.fileno(), 0, access=ACCESS_READ)
-        return b"".join(path.read_bytes() for path in paths)
+                whole: bytes | mmap = mmap(file.fileno(), 0, access=ACCESS_READ)
+        else:
+            whole = b"".join(path.read_bytes() for path in paths)
     except OSError as error:
         raise ConfigError(
             f"{error.filename}: cannot be read: {error.strerror}; expected output of a benchmark"
         ) from error
+    return whole if plan.cut is None else whole[plan.cut.begin : plan.cut.end]

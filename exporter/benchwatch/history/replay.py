@@ -1,4 +1,4 @@
-"""Replays a worker's recorded output as a live exporter read it, but at the times in the output itself.
+"""Replays a worker's output as a live exporter read it, but at the times in the output itself, and follows it.
 
 The clock moves from report to report (see tools.Moment), and each stream is read exactly as far as it had been written
 by then. Between reports, and after the last one, the clock advances in steps of a second, so a run stalls and is
@@ -12,79 +12,92 @@ Output without absolute times is dated as follows:
 - Text after the last report is dated by the modification time of its file if that is soon after the worker's last
   report, otherwise by that report.
 - If no output of a worker has a time, all of it is dated by the recorded `end`, otherwise by the modification time.
+
+Output that may still grow is played up to the last moment that all streams have reached, without the last second of a
+transaction log, which may be incomplete. A stream without new content for some seconds does not hold up the others. If
+such a stream later reports an earlier time, or a file changes other than by growing, everything is read again.
 """
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate, pairwise
-from mmap import mmap
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group, Latencies
-from ..runs.files import Rewritten
-from ..runs.layout import StreamPlan
+from ..metrics.samples import Family, Part
+from ..runs.files import FileStatus, Rewritten
 from ..runs.observed_run import ObservedRun
 from ..runs.observer import KEPT_LIVE, Observer
 from ..settings.record import RunFile
-from ..tools.api import Moment, ReadLine, State
+from ..tools.api import Moment, State
 from ..tools.beginning import PUNCTUAL
+from .events import STEP, Event, in_order, merged, moments
+from .ledger import Ledger
 from .recording import Recording
+from .timeline import Timeline
 
 _LOG_HEAD = 1 << 16
-_STEP = 1.0
-"""Seconds."""
 _SOON = 300.0
 """Seconds after the last report within which a file's modification time dates its last text; a copy is later."""
-
-
-class Step(NamedTuple):
-    """An advance of the clock."""
-
-    time: float
-    """Unix seconds."""
-    kinds: frozenset[str]
-    """Kinds of the streams that reported; none if only time has passed."""
-
-
-class Event(NamedTuple):
-    """Output that was written at one moment."""
-
-    time: float
-    """Unix seconds."""
-    offsets: dict[str, int]
-    """The bytes that each of the streams with new output held by then."""
+_LATE = 5.0
+"""Seconds by which a stream may be behind the others while they grow."""
 
 
 class Replay:
-    """Plays one worker of a run from its first report to its end or, if it has no end, to `now`.
+    """One worker of a run and its ledger, played as far as its output goes.
 
-    With `gather`, it also gathers all latencies by time and bin.
+    `families` limits the series to these families of its tool. `hold` says for each part after how many seconds an
+    unchanged value is repeated, as by scrapes, until it leaves the page. With `gather`, all latencies are gathered by
+    time and bin. The output of a run that is not `growing` is complete.
     """
 
-    open: type[Recording] = Recording
-    """The class that reads a stream."""
-
-    def __init__(self, run: ObservedRun, name: str, buckets: Buckets, now: float, gather: bool = False) -> None:
+    def __init__(
+        self,
+        run: ObservedRun,
+        name: str,
+        buckets: Buckets,
+        *,
+        families: Collection[Family] | None = None,
+        hold: Mapping[Part, float] | None = None,
+        gather: bool = False,
+        growing: bool = False,
+    ) -> None:
         self._run = run
         self._name = name
         self._buckets = buckets
-        self._now = now
-        self._recordings = {plan.name: self.open(plan, run.folder, gather) for plan in run.plans[name]}
-        self._last_written = {plan.name: run.files[plan.parts[-1][0]].modified for plan in run.plans[name]}
-        self.by_file_time = False
-        """Whether the times come from the modification times of the files."""
+        self._families = families
+        self._hold = hold
+        self._recordings = {
+            plan.name: Recording(plan, run.folder, gather=gather, growing=growing) for plan in run.plans[name]
+        }
+        self._last_written: Mapping[str, float] = {}
+        self._now = -math.inf
+        self._clock = -math.inf  # the time of the last event played
+        self._waiting: dict[str, list[Moment]] = {name: [] for name in self._recordings}
+        self._reported: dict[str, Moment] = {}  # the last moment of each stream, in its own time
+        self._last: dict[str, Moment] = {}  # the same in Unix time
+        self._ledger = Ledger(families, hold)
+        self._reruns = 0  # when the last page was entered
+        self._has_text = False  # logs without a text belong to the last run
+        self._silent = True  # whether no stream reported at the last page
+        self._by_file_time = False
+        self.reports = 0
+        """Pages entered so far."""
         self.worker = self._new_worker()
         self._runfile = self.worker.runfile
 
     @property
-    def copied(self) -> bool:
+    def size(self) -> int:
+        """Bytes read so far."""
+        return sum(recording.length for recording in self._recordings.values())
+
+    @property
+    def _copied(self) -> bool:
         """Whether its times say nothing: its files date it, and were written faster than the benchmark ran."""
         start, end = self.worker.start, self.worker.end
-        if not self.by_file_time or start is None or self._runfile.scheduled:
+        if not self._by_file_time or start is None or self._runfile.scheduled:
             return False
         births = {name: recording.born for name, recording in self._recordings.items() if not recording.plan.is_log}
         written = [self._last_written[name] - born for name, born in births.items() if born is not None]
@@ -100,29 +113,81 @@ class Replay:
         plans = self._run.plans[self._name]
         return self._run.new_worker(self._name, plans, lambda plan, _: self._recordings[plan.name])
 
-    def steps(self, idle: bool) -> Iterator[Step]:
-        """Moves the worker from report to report; yields a step for each.
+    def play(self, files: Mapping[str, FileStatus], now: float, *, complete: bool) -> Iterator[int]:
+        """Move the worker on from report to report; yields `reports` after each of them.
 
-        A second between reports or after the end is a step too if it changes the worker or, with `idle`, always.
+        If the output is `complete`, the last report is followed by the time up to its end or, if it has none, to `now`.
+        A second between reports or after the end is a report too if it changes the worker or, with `hold`, always.
+        Raises Rewritten if everything must be read again, OSError if a file cannot be read.
         """
-        events = self._events({name: self._dated(recording) for name, recording in self._recordings.items()})
-        self._begin()
-        yield from self._to_the_end(events, idle)
+        self._now = now
+        self._last_written = {name: files[one.plan.parts[-1][0]].modified for name, one in self._recordings.items()}
+        behind = dict.fromkeys(self._recordings, True)
+        while any(behind.values()):
+            behind = {name: behind[name] and one.grow(files) for name, one in self._recordings.items()}
+            for name, recording in self._recordings.items():
+                self._wait_for(name, recording, whole=complete and not behind[name])
+            if self._clock == -math.inf:
+                self._begin()
+            if complete and not any(behind.values()):
+                yield from self._to_the_end()
+            else:
+                yield from self._as_far_as_known(behind)
+
+    def _wait_for(self, name: str, recording: Recording, *, whole: bool) -> None:
+        """Queue the new moments of a stream, including those of an unfinished line or second if it is `whole`."""
+        before = self._reported.get(name, Moment(0, -math.inf))
+        plan = recording.plan
+        found = moments(plan, *recording.after(before.offset, whole=whole))
+        if plan.kind_of.piecewise:
+            found = [one._replace(offset=one.offset + before.offset) for one in found]
+        else:
+            every, found = found, [one for one in found if one.offset > before.offset]
+            if len(every) == len(found) and before.offset:
+                raise Rewritten  # another run of the tool, the only one with moments from now on
+        if plan.is_log and not whole:
+            found = found[:-1]
+        if not found:
+            return
+        if before.elapsed and (not found[0].elapsed or found[0].time < before.time):
+            raise Rewritten  # another run of the tool
+        elapsed = any(one.elapsed for one in found)
+        if elapsed and "_start" not in self.__dict__ and self._clock > -math.inf:
+            raise Rewritten
+        least = self._last[name].time if name in self._last else -math.inf
+        dated = in_order(found, self._start if elapsed else 0.0, least)
+        recording.release()
+        self._waiting[name] += dated
+        self._reported[name], self._last[name] = found[-1], dated[-1]
 
     def _begin(self) -> None:
         for recording in self._recordings.values():
             recording.until = 0
         self.worker = self._new_worker()
 
-    def _to_the_end(self, events: Sequence[Event], idle: bool = False) -> Iterator[Step]:
-        """Play the last events; the output is complete after them."""
-        for event, (following, _) in pairwise([*events, Event(math.inf, {})]):
-            yield self._play(event, last=event is events[-1])
-            if following == math.inf:
-                following = self._now - self.worker.clock_behind
-            yield from self._pass_time(event.time, following, idle)
+    def _as_far_as_known(self, behind: Mapping[str, bool]) -> Iterator[int]:
+        latest = max((last.time for last in self._last.values()), default=-math.inf)
+        times = {
+            name: last.time if behind[name] else max(last.time, latest - _LATE) for name, last in self._last.items()
+        }
+        until = min(
+            (times.get(name, -math.inf if more else math.inf) for name, more in behind.items()), default=-math.inf
+        )
+        due = {name: [one for one in each if one.time <= until] for name, each in self._waiting.items()}
+        self._waiting = {name: each[len(due[name]) :] for name, each in self._waiting.items()}
+        yield from self._play_all(merged(due), complete=False)
 
-    def _play(self, event: Event, *, last: bool) -> Step:
+    def _play_all(self, events: Sequence[Event], *, complete: bool) -> Iterator[int]:
+        """Play events and the time before each of them; raises Rewritten if they begin before those played already."""
+        if events and events[0].time < self._clock:
+            raise Rewritten
+        for event in events:
+            if self._clock > -math.inf:
+                yield from self._pass_time(self._clock, event.time)
+            yield self._play(event, last=complete and event is events[-1])
+            self._clock = event.time
+
+    def _play(self, event: Event, *, last: bool) -> int:
         # Live, the recorded end was not known before the end.
         known = self._runfile if last else replace(self._runfile, exit_code=None, end=None)
         for name, offset in event.offsets.items():
@@ -132,10 +197,10 @@ class Replay:
         if last:
             self.worker.output.over()
             self._tick(event.time)
-        return Step(event.time, frozenset(self._recordings[name].plan.kind for name in event.offsets))
+        return self._enter(event.time, frozenset(self._recordings[name].plan.kind for name in event.offsets))
 
     @property
-    def latencies(self) -> Mapping[Group, Latencies]:
+    def _latencies(self) -> Mapping[Group, Latencies]:
         """All latencies played so far, by group."""
         found: dict[Group, Latencies] = {}
         for recording in self._recordings.values():
@@ -151,6 +216,8 @@ class Replay:
         except Rewritten:  # it was abandoned, then continued
             self.worker = self._new_worker()
             self.worker.output.read(-1, {}, time)
+        while not self.worker.output.caught_up:  # logs are read again for another run of the tool
+            self.worker.output.read(-1, {}, time)
         self.worker.configure(known)
         self._tick(time)
 
@@ -158,44 +225,40 @@ class Replay:
         self.worker.tick(time)
         self.worker.state.reached(time)
 
-    def _pass_time(self, begin: float, end: float, idle: bool) -> Iterator[Step]:
-        time = begin + _STEP
-        while time < end - _STEP / 2 and not (self.worker.ended and (not idle or time - begin >= KEPT_LIVE)):
+    def _pass_time(self, begin: float, end: float) -> Iterator[int]:
+        idle = self._hold is not None
+        time = begin + STEP
+        while time < end - STEP / 2 and not (self.worker.ended and (not idle or time - begin >= KEPT_LIVE)):
             before = self.worker.version
             self._tick(time)
             if idle or self.worker.version != before:
-                yield Step(time, frozenset())
-            time += _STEP
+                yield self._enter(time, frozenset())
+            time += STEP
 
-    def _events(self, found: dict[str, list[Moment]], before: Mapping[str, Moment] | None = None) -> list[Event]:
-        """The events of all streams in order, then output without a time, and the end.
+    def _to_the_end(self) -> Iterator[int]:
+        yield from self._play_all(self._last_events(), complete=True)
+        if self._clock > -math.inf:
+            yield from self._pass_time(self._clock, self._now - self.worker.clock_behind)
 
-        `before` are the last moments of the streams that were played already.
-        """
-        lasts = {**(before or {}), **{name: each[-1] for name, each in found.items() if each}}
+    def _last_events(self) -> list[Event]:
+        """The events of all streams that were not played yet, then output without a time, and the end."""
+        waiting, lasts = self._waiting, dict(self._last)
+        self._waiting = {name: [] for name in waiting}
         end = self._runfile.end
-        self.by_file_time |= not lasts and end is None
+        self._by_file_time |= not lasts and end is None
         last = max((moment.time for moment in lasts.values()), default=self._modified if end is None else end)
         printed = max((lasts[name].time for name in lasts if not self._recordings[name].plan.is_log), default=last)
-        for each in found.values():
+        for each in waiting.values():
             each[:] = [one._replace(time=max(one.time, printed)) if one.final else one for one in each]
         for name, recording in self._recordings.items():
             if name not in lasts or lasts[name].offset < recording.length:
                 written = min(self._last_written[name], math.inf if end is None else end)
                 rest = written if 0 <= written - last <= _SOON else last
-                found[name].append(Moment(recording.length, rest))
-        events = merged(found)
+                waiting[name].append(Moment(recording.length, rest))
+        events = merged(waiting)
         if self._runfile.exit_code is not None:
             events.append(Event(max(last, end or last), {}))
         return events
-
-    def _dated(self, recording: Recording) -> list[Moment]:
-        """The moments of a stream in Unix time, in order."""
-        plan = recording.plan
-        found = moments(plan, recording.data, recording.lines())
-        start = self._start if any(moment.elapsed for moment in found) else 0.0
-        recording.release()
-        return in_order(found, start)
 
     @cached_property
     def _start(self) -> float:
@@ -210,7 +273,7 @@ class Replay:
         for recording in self._recordings.values():
             recording.modified = math.inf
         undated = self._state_at_end(state.left_behind).start  # infinite if it depends on files' times
-        self.by_file_time |= undated in (None, math.inf) and self._runfile.start is None
+        self._by_file_time |= undated in (None, math.inf) and self._runfile.start is None
         for recording in self._recordings.values():
             recording.start = start
         return start
@@ -225,36 +288,45 @@ class Replay:
         worker.output.over()
         return worker.state
 
+    def _enter(self, time: float, kinds: Collection[str]) -> int:
+        """Record the page at a moment at which streams of these kinds reported; returns `reports`."""
+        worker = self.worker
+        self.reports += 1
+        if self._reruns != worker.output.reruns and self._hold is None:
+            self._reruns = worker.output.reruns
+            self._ledger = Ledger(self._families, None) if self._has_text else self._ledger
+        page = worker.samples() if self._families is None else worker.state.samples(worker.current)
+        self._ledger.enter(time, kinds, page)
+        self._has_text |= not all(worker.tool.kinds[kind].is_log for kind in kinds)
+        self._silent = not kinds
+        return self.reports
 
-def moments(plan: StreamPlan, data: bytes | mmap, lines: Iterable[ReadLine]) -> list[Moment]:
-    """The moments of a stream, see tools.Kind; `lines` are the records of its lines."""
-    if plan.prefix and plan.kind_of.moments:
-        return list(plan.prefix.moments(plan.tool, plan.kind, data[:]))
-    return list(plan.tool.moments(plan.kind, data, lines))
-
-
-def in_order(found: Sequence[Moment], start: float, least: float = -math.inf) -> list[Moment]:
-    """The moments in Unix time and in order, none before `least`; `start` is when the run began, Unix seconds.
-
-    If the clock goes back, as it may between two runs in one file, moments later than those that follow are left out,
-    and the next moment dates their output. A final moment leaves out no other: it depends on the start, which may come
-    from another clock, that of a file server.
-    """
-    times = [max(least, moment.time + start * moment.elapsed) for moment in found]
-    own = [math.inf if moment.final else time for moment, time in zip(found, times, strict=True)]
-    earliest = reversed([*accumulate(reversed(own), min)])  # of each moment and those that follow
-    kept = [(moment, time) for moment, time, first in zip(found, times, earliest, strict=True) if time - first < _STEP]
-    in_turn = accumulate((time for _, time in kept), max)
-    return [moment._replace(time=time, elapsed=False) for (moment, _), time in zip(kept, in_turn, strict=True)]
-
-
-def merged(found: Mapping[str, Sequence[Moment]]) -> list[Event]:
-    """The moments of all streams as events, one for each time; each final moment is an event after the others."""
-    events: list[Event] = []
-    for time, final, name, offset in sorted(
-        (moment.time, moment.final, name, moment.offset) for name, each in found.items() for moment in each
-    ):
-        if not events or events[-1].time != time or name in events[-1].offsets or final:
-            events.append(Event(time, {}))
-        events[-1].offsets[name] = offset
-    return events
+    def timeline(self) -> Timeline:
+        """Everything recorded so far."""
+        worker = self.worker
+        series = list(self._ledger.series(worker.labels))
+        if worker.state.left_behind and worker.start is not None and self._hold is None:
+            series = [later for one in series if len((later := one.after(worker.start)).times)]
+        final = list(worker.samples())
+        if self._silent:  # the counters of an abandoned run leave the page
+            shown = {(sample.family, sample.labels) for sample in final}
+            every = worker.state.samples(current=False)
+            final += (one for one in every if one.family.kind != "gauge" and (one.family, one.labels) not in shown)
+        return Timeline(
+            worker.run,
+            worker.name,
+            worker.tool.name,
+            worker.state.tool_version,
+            worker.start,
+            worker.end if worker.ended else None,
+            worker.phase,
+            worker.reason,
+            worker.runfile,
+            worker.parameters,
+            final,
+            series,
+            self._by_file_time,
+            self._copied,
+            worker.figures,
+            self._latencies,
+        )

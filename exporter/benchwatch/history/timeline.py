@@ -10,18 +10,13 @@ Prometheus.
 """
 
 import math
-import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group, Latencies
-from ..metrics.samples import Family, Part, Sample
-from ..runs.observed_run import ObservedRun
+from ..metrics.samples import Family, Sample
 from ..settings.record import RunFile
 from ..tools.api import Figures
-from .ledger import Ledger
-from .replay import Replay, Step
 from .series import Series
 
 NOT_MEASURED = Figures(None, None, None, None)
@@ -70,91 +65,3 @@ class Timeline:
         """The series of a family with these labels; none if the family is None."""
         wanted = set(labels.items())
         return [series for series in self.series if series.family is family and wanted <= set(series.labels)]
-
-
-def timelines(
-    runs: Iterable[ObservedRun],
-    buckets: Buckets,
-    *,
-    families: Collection[Family] | None = None,
-    hold: Mapping[Part, float] | None = None,
-    now: float | None = None,
-    latencies: bool = False,
-) -> Iterator[Timeline]:
-    """The timeline of each worker of these runs (see find_runs).
-
-    `families` (of tools) limits the series to these families. `hold` says for each part after how many seconds an
-    unchanged value is repeated, as by scrapes, until it leaves the page. `now` is the Unix time up to which a run
-    without an end is judged (default: the present). With `latencies`, latencies are gathered in the same pass. Raises
-    ConfigError for a path that cannot be read.
-    """
-    until = time.time() if now is None else now
-    for run in runs:
-        for worker in run.plans:
-            yield _timeline(Replay(run, worker, buckets, until, latencies), families, hold)
-
-
-def _timeline(replay: Replay, families: Collection[Family] | None, hold: Mapping[Part, float] | None) -> Timeline:
-    book = Book(replay, families, hold)
-    for step in replay.steps(idle=hold is not None):
-        book.enter(step)
-    return book.timeline()
-
-
-class Book:
-    """Records what a replay shows."""
-
-    def __init__(
-        self, replay: Replay, families: Collection[Family] | None = None, hold: Mapping[Part, float] | None = None
-    ) -> None:
-        self._replay = replay
-        self._families = families
-        self._hold = hold
-        self._ledger = Ledger(families, hold)
-        self._run = 0
-        self._has_text = False  # logs without a text belong to the last run
-        self._silent = True
-        self.reports = 0
-        """Steps so far."""
-
-    def enter(self, step: Step) -> None:
-        """Record the page after a step of the replay."""
-        self.reports += 1
-        worker = self._replay.worker
-        if self._run != worker.output.reruns and self._hold is None:
-            self._run = worker.output.reruns
-            self._ledger = Ledger(self._families, None) if self._has_text else self._ledger
-        page = worker.samples() if self._families is None else worker.state.samples(worker.current)
-        self._ledger.enter(step.time, step.kinds, page)
-        self._has_text |= not all(worker.tool.kinds[kind].is_log for kind in step.kinds)
-        self._silent = not step.kinds
-
-    def timeline(self) -> Timeline:
-        """Everything recorded so far."""
-        worker = self._replay.worker
-        series = list(self._ledger.series(worker.labels))
-        if worker.state.left_behind and worker.start is not None and self._hold is None:
-            series = [later for one in series if len((later := one.after(worker.start)).times)]
-        final = list(worker.samples())
-        if self._silent:  # the counters of an abandoned run leave the page
-            shown = {(sample.family, sample.labels) for sample in final}
-            every = worker.state.samples(current=False)
-            final += (one for one in every if one.family.kind != "gauge" and (one.family, one.labels) not in shown)
-        return Timeline(
-            worker.run,
-            worker.name,
-            worker.tool.name,
-            worker.state.tool_version,
-            worker.start,
-            worker.end if worker.ended else None,
-            worker.phase,
-            worker.reason,
-            worker.runfile,
-            worker.parameters,
-            final,
-            series,
-            self._replay.by_file_time,
-            self._replay.copied,
-            worker.figures,
-            self._replay.latencies,
-        )

@@ -14,9 +14,10 @@ from ..compare.comparison import Comparisons, comparable
 from ..compare.comparison import compare as compared
 from ..compare.comparison_view import blocks as comparison_blocks
 from ..compare.experiment import CannotCompare, Experiment
+from ..compare.measured import Result
 from ..results.repeats import CONFIDENCE, finished
 from ..results.requirements import Requirement, answers
-from ..results.result import RunResult, Subject, read_worker
+from ..results.result import Subject, read_worker
 from ..results.result_view import blocks, series
 from ..settings.record import SUFFIX
 from ..settings.settings import RunsSettings
@@ -38,9 +39,9 @@ class Outcomes:
     def __init__(self, terminal: Terminal, requirements: Sequence[Requirement]) -> None:
         self._terminal = terminal
         self._requirements = requirements
-        self._results: list[RunResult] = []
+        self._results: list[Result] = []
         self._records: list[RunRecord] = []
-        self._sides: dict[str, list[RunResult]] = {}  # results of variants
+        self._sides: dict[str, list[Result]] = {}  # results of variants
         self._without: list[str] = []  # runs without a result
         self._interrupted = False
 
@@ -62,7 +63,7 @@ class Outcomes:
         """
         logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
         self._records.append(record)
-        found: list[RunResult] = []
+        found: list[Result] = []
         try:
             found = read_worker(record.folder, record.worker, RunsSettings())
             if not found:
@@ -92,7 +93,7 @@ class Outcomes:
 
     def _comparison(self, sides: Sequence[str], confidence: float) -> Comparisons | None:
         """The finished runs of the variants compared with the first; None if it or all others have none."""
-        runs = {side: [one.run for one in finished(self._sides.get(side, []))] for side in sides}
+        runs = {side: finished(self._sides.get(side, [])) for side in sides}
         base, *others = [Experiment(side, own, ()) for side, own in runs.items() if own or side == sides[0]]
         if not base.runs or not others:
             return None
@@ -166,7 +167,7 @@ class Outcomes:
     def _is_comparable(self, folder: Path, worker: str) -> bool:
         """Whether `benchwatch compare` would take the run in that folder as the base of this one."""
         found = read_worker(folder, worker, RunsSettings(), logs=False)
-        sides = [Experiment(one.run.name, [one.run], ()) for one in (*found, self._results[-1]) if one.measured]
+        sides = [Experiment(one.name, [one], ()) for one in (*found, self._results[-1]) if one.measured]
         try:
             return len(sides) == 2 and bool(comparable(sides))
         except CannotCompare:

@@ -178,14 +178,14 @@ def combined(lines: Sequence[Line], *, rate: bool) -> Line:
 def stalled(run: View, roles: Roles) -> list[Span]:
     """Times when the run did nothing, according to its rates; not those between workers that followed each other."""
     found = []
-    for result in concurrent.results(run.timelines):
+    for _, workers in concurrent.results(run.timelines):
         lines = [
             _line(run, series)
-            for worker in result.workers
+            for worker in workers
             for series in worker.get(roles.rate)
             if len(series.times) and label(series, roles.operation) not in roles.idle
         ]
-        ended = known_end(result.workers)
+        ended = known_end(workers)
         if lines:
             found += stalls(combined(lines, rate=True), None if ended is None else ended - run.start)
     return sorted(found)

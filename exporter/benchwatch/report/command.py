@@ -47,7 +47,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
 
 def _report(options: argparse.Namespace) -> int:
     from ..history.find import chosen, find_runs, nothing_recognised, repeats
-    from ..history.timeline import timelines
+    from ..history.replayed_run import timelines
     from ..metrics.buckets import Buckets
     from ..plots.benchmark import shown
     from ..plots.run_view import views

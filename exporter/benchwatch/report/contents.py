@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ..compare.experiment import Experiment
 from ..compare.findings import findings
-from ..compare.measured import MeasuredRun, is_sum, measure
+from ..compare.measured import Result, is_sum, measure
 from ..compare.measures import (
     BANDWIDTH,
     LATENCY_MAX,
@@ -49,7 +49,7 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument
     """The whole page. `machine` are the sections that come from a Prometheus."""
     scenes = list(stages(runs))
     sections: list[Section] = []
-    firsts: list[MeasuredRun] = []
+    firsts: list[Result] = []
     for whole in scenes:
         tool = whole.runs[0].timelines[0].tool
         measured = [(run, _measure(run)) for run in whole.runs]
@@ -106,7 +106,7 @@ def _unfinished(run: View) -> set[str]:
     return {worker.phase for worker in run.timelines} - {"finished"}
 
 
-def _foremost(run: MeasuredRun) -> list[tuple[str, str]]:
+def _foremost(run: Result) -> list[tuple[str, str]]:
     """The main figures of one run, the most important first."""
     found = sorted(_figures([run]), key=lambda one: _FOREMOST.index(one[0]) if one[0] in _FOREMOST else len(_FOREMOST))
     return [(name, value) for _, name, value in found]
@@ -122,7 +122,7 @@ def _title(runs: Sequence[View], scenes: Iterable[Stage]) -> str:
     return f"{first} {'compared with' if _compared(scenes) else 'and'} {', '.join(names)}" if names else first
 
 
-def _measure(run: View) -> MeasuredRun:
+def _measure(run: View) -> Result:
     return measure(run.timelines, run.warmup, run.name)
 
 
@@ -139,7 +139,7 @@ def _summary(runs: Sequence[View]) -> str:
     return f"{found['Tool']}, {when}{found['State']}.{objective}{without}"
 
 
-def _figures(measured: Sequence[MeasuredRun]) -> list[tuple[Measure, str, str]]:
+def _figures(measured: Sequence[Result]) -> list[tuple[Measure, str, str]]:
     jobs = {group[0] for run in measured for group, _ in run.figures if group}
     return [
         (
@@ -166,15 +166,15 @@ def _notes(scene: Stage, drawn: bool) -> Iterator[str]:
         yield nothing_to_draw(scene.runs[0].timelines[0].tool)
 
 
-def _swept(name: str, runs: Sequence[tuple[View, MeasuredRun]]) -> Iterator[Section]:
+def _swept(name: str, runs: Sequence[tuple[View, Result]]) -> Iterator[Section]:
     yield sweep_section.section(name, runs)
 
 
-def _changed(scene: Stage, measured: Sequence[MeasuredRun]) -> Iterator[Section]:
+def _changed(scene: Stage, measured: Sequence[Result]) -> Iterator[Section]:
     yield changes(scene.runs, measured)
 
 
-def _warnings(measured: Sequence[MeasuredRun]) -> Iterator[Section]:
+def _warnings(measured: Sequence[Result]) -> Iterator[Section]:
     """The warnings of `benchwatch show`."""
     found = [finding for run in measured for finding in findings([Experiment(run.name, [run], ())])]
     yield Section("", html="".join(f'<p class="note">{in_html(finding.text)}.</p>' for finding in found))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ..compare.changes import Row
 from ..compare.comparison import Comparisons, compare
 from ..compare.experiment import CannotCompare, Experiment, faults_of
-from ..compare.measured import MeasuredRun, is_sum
+from ..compare.measured import Result, is_sum
 from ..compare.measures import MEASURES, Measure, rank
 from ..compare.wording import figure, heading, interval, level, percent, row_title, sentence
 from ..metrics.latencies import Group
@@ -25,9 +25,9 @@ _DRAWN = frozenset({"throughput", "latency_mean", "latency_p50", "latency_p99", 
 _MOST_BARS = 16
 
 
-def changes(views: Sequence[View], measured: Sequence[MeasuredRun]) -> Section:
+def changes(views: Sequence[View], measured: Sequence[Result]) -> Section:
     """The section about runs of one tool; the repeats of an experiment are one side."""
-    sides: dict[str, list[MeasuredRun]] = {}
+    sides: dict[str, list[Result]] = {}
     for view, one in zip(views, measured, strict=True):
         sides.setdefault(view.side, []).append(one)
     runs = [next(view for view in views if view.side == side)._replace(name=side) for side in sides]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compare.experiment import faults_of
-from ..compare.measured import MeasuredRun, place_of
+from ..compare.measured import Result, place_of
 from ..compare.measures import THROUGHPUT, Measure
 from ..compare.wording import title
 from ..plots import theme
@@ -41,9 +41,9 @@ def is_part(run: View) -> bool:
     return run.side != run.name and run.side.rpartition("/")[2] in of
 
 
-def section(name: str, runs: Sequence[tuple[View, MeasuredRun]]) -> Section:
+def section(name: str, runs: Sequence[tuple[View, Result]]) -> Section:
     """The section about one or more sweeps of one tool. It names and leaves out runs that have not finished."""
-    sweeps: dict[str, list[MeasuredRun]] = {}
+    sweeps: dict[str, list[Result]] = {}
     html = ""
     for view, run in runs:
         faults = faults_of(run.timelines)

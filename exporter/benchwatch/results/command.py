@@ -109,7 +109,7 @@ def _junit(subjects: Sequence["Subject"], found: _Answers) -> str:
 
     suites = []
     for one, checked in zip(subjects, found, strict=True):
-        ended = [f"{result.run.name}: {result.state}" for result in one.results if result.state != "finished"]
+        ended = [f"{result.name}: {result.state}" for result in one.results if result.state != "finished"]
         ended += [f"{run}: no result" for run in one.without]
         cases = [Case("the run has finished", "; ".join(ended))]
         cases += [Case(answer.requirement.text, "" if answer.met else answer.measured) for answer in checked]

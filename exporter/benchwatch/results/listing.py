@@ -22,8 +22,8 @@ from ..values.errors import FAILED, UserError
 from ..values.printable import say
 
 if TYPE_CHECKING:
+    from ..compare.measured import Result
     from ..runs.observed_run import ObservedRun
-    from .result import RunResult
 
 SCHEMA = 1
 
@@ -161,27 +161,28 @@ def _record(row: Mapping[str, Any]) -> Mapping[str, Value]:
 
 def _listed(run: "ObservedRun") -> Iterator[ListedRun]:
     """A row for each of its results; those of several tools share one."""
-    from .result import WORST_FIRST, of_run
+    from ..compare.measured import WORST_FIRST
+    from .result import of_run
 
-    rows: dict[str, list[RunResult]] = {}
+    rows: dict[str, list[Result]] = {}
     for result in of_run(run):
-        rows.setdefault(result.run.name, []).append(result)
+        rows.setdefault(result.name, []).append(result)
     for name, results in rows.items():
         worst = min(results, key=lambda one: (*WORST_FIRST, one.state).index(one.state))
         workers = [worker for one in results for worker in one.workers]
         ends = [one.end for one in results if one.end is not None]
-        (unit, main), *others = ((one.run.roles.unit, one.main) for one in results)
+        (unit, main), *others = ((one.roles.unit, one.overall) for one in results)
         rate, latency, p99 = (None, None, None) if others else main
         yield ListedRun(
             name,
             str(run.folder),
             worst.state,
             worst.reason or None,
-            sorted({one.run.tool for one in results}),
+            sorted({one.tool for one in results}),
             len(workers),
             min((one.start for one in results if one.start is not None), default=None),
             max(ends) if len(ends) == len(results) else None,
-            max((one.seconds for one in results if one.seconds is not None), default=None),
+            max((one.length for one in results if one.length is not None), default=None),
             rate,
             None if others else unit.name,
             latency,

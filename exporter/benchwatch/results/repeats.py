@@ -11,11 +11,11 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from ..compare.measured import Result
 from ..compare.measures import CONNECTION, LATENCY_MAX, Measure, rank
 from ..compare.statistics import student
 from ..compare.steadiness import STEADY
 from ..metrics.latencies import Group
-from .result import RunResult
 
 CONFIDENCE = 0.95
 FEWEST = 3
@@ -37,34 +37,34 @@ class Repeated(NamedTuple):
     """Names of runs that are far from the others."""
 
 
-def kinds(results: Sequence[RunResult]) -> Mapping[str, list[RunResult]]:
+def kinds(results: Sequence[Result]) -> Mapping[str, list[Result]]:
     """The results of each tool and unit, by a name for the kind: empty if there is only one."""
-    found: dict[tuple[str, str], list[RunResult]] = {}
+    found: dict[tuple[str, str], list[Result]] = {}
     for result in results:
-        found.setdefault((result.run.tool, result.run.roles.unit.name), []).append(result)
+        found.setdefault((result.tool, result.roles.unit.name), []).append(result)
     return {", ".join(kind) if len(found) > 1 else "": own for kind, own in found.items()}
 
 
-def finished(results: Sequence[RunResult]) -> list[RunResult]:
+def finished(results: Sequence[Result]) -> list[Result]:
     """The results of runs that finished and measured something."""
     return [result for result in results if result.measured and result.state == "finished"]
 
 
-def repeated(results: Sequence[RunResult]) -> Iterator[Repeated]:
+def repeated(results: Sequence[Result]) -> Iterator[Repeated]:
     """Each measure that all of these runs have, in the order of a table."""
     if len(results) < 2:
         return
-    first = results[0].run.figures
-    keys = [key for key in first if all(key in one.run.figures for one in results) and key[1] is not CONNECTION]
+    first = results[0].figures
+    keys = [key for key in first if all(key in one.figures for one in results) and key[1] is not CONNECTION]
     groups = list(dict.fromkeys(group for group, _ in first))
     for group, measure in sorted(keys, key=lambda key: (groups.index(key[0]), rank(key[1]))):
-        values = [one.run.figures[group, measure].value for one in results]
+        values = [one.figures[group, measure].value for one in results]
         mean, deviation = statistics.fmean(values), statistics.stdev(values)
         interval = interval_of(values)
         far = []
         if len(values) >= FEWEST and measure is not LATENCY_MAX:
             limit = max(_grubbs(len(values)) * deviation, STEADY * mean)
-            far = [one.run.name for one, value in zip(results, values, strict=True) if abs(value - mean) > limit]
+            far = [one.name for one, value in zip(results, values, strict=True) if abs(value - mean) > limit]
         yield Repeated(group, measure, values, mean, interval, deviation / mean if mean else None, far)
 
 

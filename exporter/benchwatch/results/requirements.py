@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ..compare.measured import MeasuredRun, is_sum
+from ..compare.measured import Result, is_sum
 from ..compare.measures import (
     BANDWIDTH,
     CONNECTION,
@@ -39,7 +39,7 @@ from ..tools.roles import Unit
 from ..values import numbers
 from ..values.durations import Duration
 from ..values.errors import UserError
-from .result import RunResult
+from .result import longest_stall
 
 _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -170,7 +170,7 @@ def _kinds(asked: Requirement, tool: Tool | None) -> list[_Kind]:
 
 
 def answers(
-    requirements: Sequence[Requirement], results: Sequence[RunResult], without: Sequence[str] = ()
+    requirements: Sequence[Requirement], results: Sequence[Result], without: Sequence[str] = ()
 ) -> list[CheckedRequirement]:
     """Whether the results of a run, or those of every run of a series, meet requirements.
 
@@ -179,22 +179,22 @@ def answers(
     return [_answer(asked, results, without) for asked in requirements]
 
 
-def _answer(asked: Requirement, results: Sequence[RunResult], without: Sequence[str]) -> CheckedRequirement:
-    several = len({*without, *(result.run.name for result in results)}) > 1
+def _answer(asked: Requirement, results: Sequence[Result], without: Sequence[str]) -> CheckedRequirement:
+    several = len({*without, *(result.name for result in results)}) > 1
     found: list[tuple[bool, str]] = []
     missing = [*without]
-    meant = {result.run.name for result in results if _applies(asked, result)}
+    meant = {result.name for result in results if _applies(asked, result)}
     for result in results:
         if result.state != "finished":
             reason = f": {result.reason}" if result.reason else ""
-            return CheckedRequirement(asked, False, f"{result.run.name} {result.state}{reason}")
-        if result.run.name in meant and not _applies(asked, result):  # it applies to another tool of the run
+            return CheckedRequirement(asked, False, f"{result.name} {result.state}{reason}")
+        if result.name in meant and not _applies(asked, result):  # it applies to another tool of the run
             continue
         mine = list(_figures(asked, result)) if result.measured else []
         if not mine:
-            missing.append(result.run.name)
+            missing.append(result.name)
         for group, value, kind in mine:
-            who = " ".join(part for part in (heading(group), f"in {result.run.name}" if several else "") if part)
+            who = " ".join(part for part in (heading(group), f"in {result.name}" if several else "") if part)
             met = _OPERATORS[asked.sign](rounded(value), asked.value(kind))
             found.append((met, f"{kind.shown(value)}{f' ({who})' if who else ''}"))
     if missing or not found:
@@ -205,9 +205,9 @@ def _answer(asked: Requirement, results: Sequence[RunResult], without: Sequence[
     return CheckedRequirement(asked, not missed, f"{worst[1]}{more}")
 
 
-def _applies(asked: Requirement, result: RunResult) -> bool:
+def _applies(asked: Requirement, result: Result) -> bool:
     """Whether the tool of the result has a figure of that name."""
-    roles = result.run.roles
+    roles = result.roles
     if asked.figure in _COUNTS:
         return asked.figure in roles.lost
     return asked.figure in (*_MEASURES, _STALLED) or (
@@ -215,11 +215,10 @@ def _applies(asked: Requirement, result: RunResult) -> bool:
     )
 
 
-def _figures(asked: Requirement, result: RunResult) -> Iterator[tuple[Group, float, _Kind]]:
-    run = result.run
+def _figures(asked: Requirement, result: Result) -> Iterator[tuple[Group, float, _Kind]]:
     if asked.figure == _STALLED:
-        if result.stalled is not None:
-            yield (), result.stalled, _TIME
+        if (seconds := longest_stall(result)) is not None:
+            yield (), seconds, _TIME
         return
     if asked.figure in _COUNTS:
         count, whole = result.lost.get(asked.figure, (None, 0.0))
@@ -229,24 +228,24 @@ def _figures(asked: Requirement, result: RunResult) -> Iterator[tuple[Group, flo
             yield (), count / whole if whole else 0.0, _SHARE
         return
     measure = _MEASURES.get(asked.figure) or (THROUGHPUT if _applies(asked, result) else None)
-    meant = [group for group, one in run.figures if one is THROUGHPUT and _is_meant(asked, group, run)]
-    if measure is None or (measure in _LATENCIES and not all((one, measure) in run.figures for one in meant)):
+    meant = [group for group, one in result.figures if one is THROUGHPUT and _is_meant(asked, group, result)]
+    if measure is None or (measure in _LATENCIES and not all((one, measure) in result.figures for one in meant)):
         return
-    of = [group for group, one in run.figures if one is measure and set(asked.group) <= {*group}]
+    of = [group for group, one in result.figures if one is measure and set(asked.group) <= {*group}]
     if not asked.group:
-        of = [group for group in of if run.roles.apart.isdisjoint(group[-1:])]
+        of = [group for group in of if result.roles.apart.isdisjoint(group[-1:])]
         summed = {group[:-1] for group in of if is_sum(group)}
         if measure in (THROUGHPUT, BANDWIDTH):
             of = [group for group in of if is_sum(group) or group[:-1] not in summed]
         else:
             of = [group for group in of if not is_sum(group)]
     for group in of:
-        in_bits = measure is THROUGHPUT and run.roles.unit.name == "bit/s"
-        kind = _BITS if in_bits else _OF_UNITS.get(unit_of(measure, run.roles), _RATE)
-        yield group, run.figures[group, measure].value, kind
+        in_bits = measure is THROUGHPUT and result.roles.unit.name == "bit/s"
+        kind = _BITS if in_bits else _OF_UNITS.get(unit_of(measure, result.roles), _RATE)
+        yield group, result.figures[group, measure].value, kind
 
 
-def _is_meant(asked: Requirement, group: Group, run: MeasuredRun) -> bool:
+def _is_meant(asked: Requirement, group: Group, run: Result) -> bool:
     """Whether a requirement on a latency applies to this group and the group completed any operation."""
     if is_sum(group) or not run.figures[group, THROUGHPUT].value:
         return False

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+from ..compare.measured import Result
 from ..compare.measures import unit_of
 from ..compare.wording import heading
 from ..show.as_csv import Value, records
-from .result import RunResult, Subject
+from .result import Subject
 
 COLUMNS = (
     "run",
@@ -30,26 +31,25 @@ def table(subjects: Sequence[Subject]) -> str:
     return records(COLUMNS, (row for result in results for row in _rows(result)))
 
 
-def _rows(result: RunResult) -> Iterator[dict[str, Value]]:
-    run = result.run
+def _rows(result: Result) -> Iterator[dict[str, Value]]:
     common: dict[str, Value] = {
-        "run": run.name,
+        "run": result.name,
         "state": result.state,
-        "tool": run.tool,
+        "tool": result.tool,
         "version": result.version or None,
-        "workers": len(run.timelines),
+        "workers": len(result.timelines),
         "start": result.start,
-        "seconds": result.seconds,
-        "warmup_seconds": run.warmup,
+        "seconds": result.length,
+        "warmup_seconds": result.warmup,
     }
-    if not run.figures:
+    if not result.figures:
         yield common
-    for (group, measure), figure in run.figures.items():
+    for (group, measure), figure in result.figures.items():
         yield {
             **common,
             "part": heading(group),
             "measure": measure.name,
-            "unit": unit_of(measure, run.roles),
+            "unit": unit_of(measure, result.roles),
             "better": measure.better,
             "value": figure.value,
         }

@@ -9,11 +9,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ..compare.measured import Result
 from ..compare.measures import described, named_group
 from ..metrics.samples import Sample
 from .repeats import CONFIDENCE, finished, kinds, repeated
 from .requirements import CheckedRequirement
-from .result import RunResult, Subject, reported
+from .result import Subject, findings_of, kept_level, longest_stall, objective_of, reported
 from .scalability import Bounded, Scalability
 from .sweep import CapacityCurve, curves
 
@@ -40,41 +41,44 @@ def _subject(subject: Subject, answers: Sequence[CheckedRequirement]) -> dict[st
     }
 
 
-def _result(result: RunResult) -> dict[str, Any]:
-    run, kept = result.run, result.objective
+def _result(result: Result) -> dict[str, Any]:
+    kept = objective_of(result)
     return {
-        "run": run.name,
-        "tool": run.tool,
+        "run": result.name,
+        "tool": result.tool,
         "version": result.version or None,
-        "workers": [timeline.worker for timeline in run.timelines],
+        "workers": [timeline.worker for timeline in result.timelines],
         "state": result.state,
         "reason": result.reason or None,
         "start": result.start,
         "end": result.end,
-        "seconds": result.seconds,
-        "warmup_seconds": run.warmup,
-        "left_out_seconds": round(run.left_out, 3),
+        "seconds": result.length,
+        "warmup_seconds": result.warmup,
+        "left_out_seconds": round(result.left_out, 3),
         "labels": result.labels,
-        "parameters": run.parameters,
+        "parameters": result.parameters,
         "figures": [
-            {**described(group, one, run.roles), "value": figure.value} for (group, one), figure in run.figures.items()
+            {**described(group, one, result.roles), "value": figure.value}
+            for (group, one), figure in result.figures.items()
         ],
-        "final_report": [_reported(timeline.worker, one) for timeline in run.timelines for one in reported(timeline)],
+        "final_report": [
+            _reported(timeline.worker, one) for timeline in result.timelines for one in reported(timeline)
+        ],
         "operations": result.operations,
         "lost": {word: counted for word, (counted, _) in result.lost.items()},
-        "stalled_seconds": result.stalled,
-        "steady": result.steady,
+        "stalled_seconds": longest_stall(result),
+        "steady": kept_level(result),
         "objective": kept
         and {
             "seconds": kept.seconds,
-            **named_group(kept.group, run.roles),
+            **named_group(kept.group, result.roles),
             "name": kept.measure.name,
             "value": kept.value,
             "reports_above": kept.above,
             "reports": kept.reports,
             "met": kept.met,
         },
-        "findings": [{"kind": one.kind, "text": one.text} for one in result.findings],
+        "findings": [{"kind": one.kind, "text": one.text} for one in findings_of(result)],
     }
 
 
@@ -83,13 +87,13 @@ def _reported(worker: str, sample: Sample) -> dict[str, Any]:
     return {"worker": worker, "name": sample.family.name, "labels": labels, "value": sample.value}
 
 
-def _repeats(results: Sequence[RunResult]) -> dict[str, Any]:
+def _repeats(results: Sequence[Result]) -> dict[str, Any]:
     return {
         "level": CONFIDENCE,
         "measures": [
             {
-                "tool": counted[0].run.tool,
-                **described(one.group, one.measure, counted[0].run.roles),
+                "tool": counted[0].tool,
+                **described(one.group, one.measure, counted[0].roles),
                 "runs": len(one.values),
                 "mean": one.mean,
                 "interval": one.interval,
@@ -104,8 +108,8 @@ def _repeats(results: Sequence[RunResult]) -> dict[str, Any]:
     }
 
 
-def _sweep(results: Sequence[RunResult]) -> dict[str, Any]:
-    each = [[one.run for one in finished(own)] for own in kinds(results).values()]
+def _sweep(results: Sequence[Result]) -> dict[str, Any]:
+    each = [finished(own) for own in kinds(results).values()]
     return {"level": CONFIDENCE, "curves": [_curve(one, runs[0].tool) for runs in each for one in curves(runs)]}
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from ..compare.findings import Finding
+from ..compare.measured import Result
 from ..compare.measures import THROUGHPUT, Measure, of_lost, rank
 from ..compare.wording import figure, heading, level, quantity, span, title
 from ..history.timeline import Timeline
@@ -12,7 +14,7 @@ from ..values import numbers
 from ..values.timestamps import shown_moment
 from . import sweep_view
 from .repeats import CONFIDENCE, FEWEST, Repeated, finished, kinds, repeated
-from .result import ObjectiveKept, RunResult, Subject, results_of
+from .result import ObjectiveKept, Subject, findings_of, kept_level, longest_stall, objective_of, results_of
 
 _OWN_LINE = frozenset({"unfinished", "unsteady", "stall", "failed", "skipped"})
 """Kinds of findings that `_facts` reports."""
@@ -24,43 +26,42 @@ def blocks(subject: Subject) -> list[Block]:
     return [*found, *(series(subject) if subject.repeated or subject.swept else ())]
 
 
-def of_run(result: RunResult) -> list[Block]:
+def of_run(result: Result) -> list[Block]:
     """The result of one run: a heading, its figures, a line for each fact and warning."""
-    run = result.run
-    length = f", {numbers.duration(result.seconds)}" if result.seconds is not None else ""
-    without = f" without its first {numbers.duration(run.left_out)}" if run.left_out else ""
+    length = f", {numbers.duration(result.length)}" if result.length is not None else ""
+    without = f" without its first {numbers.duration(result.left_out)}" if result.left_out else ""
     reason = f" ({result.reason})" if result.reason else ""
-    tool = f"{run.tool} {result.version}".strip()
-    head = Heading(f"{run.name}: {tool}, {result.state}{reason}{length}{without}")
+    tool = f"{result.tool} {result.version}".strip()
+    head = Heading(f"{result.name}: {tool}, {result.state}{reason}{length}{without}")
+    warned = findings_of(result)
     if not result.measured:
-        after = f" after the warm-up of {run.warmup:g} s" if run.warmup else ""
-        read = [_warning(one.text) for one in result.findings if one.kind == "reading"]
+        after = f" after the warm-up of {result.warmup:g} s" if result.warmup else ""
+        read = [_warning(one.text) for one in warned if one.kind == "reading"]
         return [head, Sentence(f"nothing was measured{after}"), *read]
-    warnings = [_warning(one.text) for one in result.findings if one.kind not in _OWN_LINE]
-    return [head, _figures(result), *map(Sentence, _facts(result)), *warnings]
+    warnings = [_warning(one.text) for one in warned if one.kind not in _OWN_LINE]
+    return [head, _figures(result), *map(Sentence, _facts(result, warned)), *warnings]
 
 
 def _warning(text: str) -> Sentence:
     return Sentence(f"! {text}", "warning")
 
 
-def _figures(result: RunResult) -> Table:
+def _figures(result: Result) -> Table:
     """The figures, a row per group."""
-    run = result.run
-    groups = [group for group, one in run.figures if one is THROUGHPUT]
-    known = {one for group, one in run.figures if group in groups and one.unit != "ratio"}
+    groups = [group for group, one in result.figures if one is THROUGHPUT]
+    known = {one for group, one in result.figures if group in groups and one.unit != "ratio"}
     columns = sorted(known, key=rank)
-    heads = ["", *(_short(one, run.roles) for one in columns)]
+    heads = ["", *(_short(one, result.roles) for one in columns)]
     rows = [[_heading(result, group), *(_cell(result, group, one) for one in columns)] for group in groups]
     return table(heads, rows)
 
 
-def _cell(result: RunResult, group: Group, measure: Measure) -> str:
-    found = result.run.figures.get((group, measure))
-    return "" if found is None else figure(found.value, measure, result.run.roles)
+def _cell(result: Result, group: Group, measure: Measure) -> str:
+    found = result.figures.get((group, measure))
+    return "" if found is None else figure(found.value, measure, result.roles)
 
 
-def _heading(result: RunResult, group: Group) -> str:
+def _heading(result: Result, group: Group) -> str:
     """The name of a group, without its job if the run has only one."""
     jobs = {one[:-1] for one in result.groups if one}
     return heading(group[-1:] if len(jobs) == 1 else group)
@@ -70,26 +71,26 @@ def _short(measure: Measure, roles: Roles) -> str:
     return title(measure, roles).removeprefix("latency ")
 
 
-def _facts(result: RunResult) -> Iterator[str]:
+def _facts(result: Result, warned: Sequence[Finding]) -> Iterator[str]:
     yield from _punctuality(result)
     if result.lost:
         yield ", ".join(_lost(result, word, *numbers_of) for word, numbers_of in result.lost.items())
     yield from result.further
-    stalled = result.stalled
+    stalled = longest_stall(result)
     if stalled is not None:
         known = [numbers.duration(stalled)] if stalled else []
         known += ["now"] if result.state == "stalled" else []
         yield f"stalls: {' and '.join(known) or 'none'}"
-    steady = result.steady
-    unsteady = "; ".join(finding.text for finding in result.findings if finding.kind == "unsteady")
+    steady = kept_level(result)
+    unsteady = "; ".join(finding.text for finding in warned if finding.kind == "unsteady")
     yield f"steady: {'too few reports to tell' if steady is None else 'yes' if steady else f'no, {unsteady}'}"
-    if (objective := result.objective) is not None:
+    if (objective := objective_of(result)) is not None:
         yield f"objective: {_kept(objective, result)}"
 
 
-def _punctuality(result: RunResult) -> Iterator[str]:
+def _punctuality(result: Result) -> Iterator[str]:
     """How long after the moment that they waited for (`run --at`) the workers started."""
-    workers = [one.runfile.scheduled for one in result.run.timelines]
+    workers = [one.runfile.scheduled for one in result.timelines]
     for at in sorted({one.at for one in workers if one}):
         own = [one for one in workers if one and one.at == at]
         late = [one.late for one in own if one.late is not None]
@@ -103,12 +104,12 @@ def _punctuality(result: RunResult) -> Iterator[str]:
         yield f"started: {count}within {numbers.latency(max(late))} after {shown_moment(at)} (clocks: {off})"
 
 
-def _lost(result: RunResult, word: str, counted: float, whole: float) -> str:
-    roles = result.run.roles
+def _lost(result: Result, word: str, counted: float, whole: float) -> str:
+    roles = result.roles
     measure = of_lost(word, roles.lost[word])
     known = roles.total in roles.lost[word].of and result.operations is not None
     of = f" of {whole:,.0f} {roles.operations}" if known else ""
-    found = result.run.figures.get(((), measure))
+    found = result.figures.get(((), measure))
     per_second = "" if measure.unit == "ratio" else "/s"
     share = f" ({quantity(found.value, measure.unit)}{per_second})" if found and found.value else ""
     return f"{word} {numbers.count(counted)}{of}{share}"
@@ -118,12 +119,12 @@ def objectives(timelines: Sequence[Timeline], warmup: float | None) -> str:
     """Whether the run of these workers met its latency objective, by tool; empty if it has none."""
     if all(worker.runfile.latency_objective is None for worker in timelines):
         return ""
-    found = results_of(timelines, warmup)
-    return "; ".join(_kept(result.objective, result) for result in found if result.objective is not None)
+    found = ((objective_of(result), result) for result in results_of(timelines, warmup))
+    return "; ".join(_kept(kept, result) for kept, result in found if kept is not None)
 
 
-def _kept(kept: ObjectiveKept, result: RunResult) -> str:
-    what = f"{_heading(result, kept.group)} {_short(kept.measure, result.run.roles)}".strip()
+def _kept(kept: ObjectiveKept, result: Result) -> str:
+    what = f"{_heading(result, kept.group)} {_short(kept.measure, result.roles)}".strip()
     above = f", above it in {kept.above} of {kept.reports} reports" if kept.reports else ""
     seconds = numbers.trimmed(numbers.latency(kept.seconds))
     return f"{'met' if kept.met else 'missed'}, {what} {numbers.latency(kept.value)} against {seconds}{above}"
@@ -135,17 +136,17 @@ def series(subject: Subject) -> list[Block]:
     return [block for blocks in each for block in blocks]
 
 
-def _together(subject: Subject, kind: str, results: Sequence[RunResult]) -> list[Block]:
+def _together(subject: Subject, kind: str, results: Sequence[Result]) -> list[Block]:
     counted = finished(results)
-    lengths = [one.seconds for one in counted if one.seconds is not None]
+    lengths = [one.length for one in counted if one.length is not None]
     of = f" of {span(lengths)}" if lengths else ""
     name = f"{subject.name} ({kind})" if kind else subject.name
     runs = f"{len(counted)} run{'s' * (len(counted) != 1)}{of}"
-    left_out = [f"{one.run.name} ({one.state})" for one in results if one not in counted]
+    left_out = [f"{one.name} ({one.state})" for one in results if one not in counted]
     left_out += [f"{run} (no result)" for run in subject.without]
     lines = [Sentence(f"without {', '.join(left_out)}")] if left_out else []
     if subject.swept:
-        points = sweep_view.blocks([one.run for one in counted])
+        points = sweep_view.blocks(counted)
         return [Heading(f"{name}: sweep, {runs}"), *points, *lines]
     head = Heading(f"{name}: {runs} together")
     found = list(repeated(counted))
@@ -161,12 +162,12 @@ def _together(subject: Subject, kind: str, results: Sequence[RunResult]) -> list
     return [head, table(heads, rows), *lines]
 
 
-def _title(one: Repeated, result: RunResult) -> str:
-    return f"{_heading(result, one.group)} {_short(one.measure, result.run.roles)}".strip()
+def _title(one: Repeated, result: Result) -> str:
+    return f"{_heading(result, one.group)} {_short(one.measure, result.roles)}".strip()
 
 
-def _repeated(one: Repeated, result: RunResult) -> list[str]:
-    roles = result.run.roles
+def _repeated(one: Repeated, result: Result) -> list[str]:
+    roles = result.roles
     low, high = (figure(max(end, 0.0), one.measure, roles) for end in one.interval or (0.0, 0.0))
     return [
         _title(one, result),

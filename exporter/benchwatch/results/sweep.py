@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import NamedTuple
 
-from ..compare.measured import MeasuredRun, place_of
+from ..compare.measured import Result, place_of
 from ..compare.measures import LATENCY_MEAN, LATENCY_P99, THROUGHPUT, Measure, rounded
 from ..compare.steadiness import STEADY
 from ..metrics.latencies import Group
@@ -37,7 +37,7 @@ class CurvePoint(NamedTuple):
     value: str
     number: float | None
     """The value as a number; None if it is a word."""
-    runs: Sequence[MeasuredRun]
+    runs: Sequence[Result]
     figures: Mapping[Measure, Mean]
 
 
@@ -115,13 +115,13 @@ class CapacityCurve:
         return found
 
 
-def curves(runs: Sequence[MeasuredRun]) -> list[CapacityCurve]:
+def curves(runs: Sequence[Result]) -> list[CapacityCurve]:
     """The curves of one sweep. `runs` are its finished runs of one tool."""
     swept = [(run, place.values) for run in runs if (place := place_of(run)) is not None]
     groups = dict.fromkeys(group for run, _ in swept for group, one in run.figures if one is THROUGHPUT)
     found = []
     for group in groups:
-        lines: dict[tuple[str, str] | None, list[tuple[str, str, MeasuredRun]]] = {}
+        lines: dict[tuple[str, str] | None, list[tuple[str, str, Result]]] = {}
         for run, values in swept:
             if (group, THROUGHPUT) in run.figures:
                 (name, value), *others = values.items()
@@ -131,10 +131,8 @@ def curves(runs: Sequence[MeasuredRun]) -> list[CapacityCurve]:
     return found
 
 
-def _curve(
-    group: Group, second: tuple[str, str] | None, members: Sequence[tuple[str, str, MeasuredRun]]
-) -> CapacityCurve:
-    points: dict[str, list[MeasuredRun]] = {}
+def _curve(group: Group, second: tuple[str, str] | None, members: Sequence[tuple[str, str, Result]]) -> CapacityCurve:
+    points: dict[str, list[Result]] = {}
     for _, value, run in members:
         points.setdefault(value, []).append(run)
     name, _, first = members[0]
@@ -155,9 +153,7 @@ def _curve(
     )
 
 
-def _means(
-    group: Group, runs: Sequence[MeasuredRun], measures: Sequence[Measure | None]
-) -> Iterator[tuple[Measure, Mean]]:
+def _means(group: Group, runs: Sequence[Result], measures: Sequence[Measure | None]) -> Iterator[tuple[Measure, Mean]]:
     for one in measures:
         values = [run.figures[group, one].value for run in runs if one and (group, one) in run.figures]
         if one and len(values) == len(runs):

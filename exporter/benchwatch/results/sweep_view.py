@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from ..compare.measured import MeasuredRun
+from ..compare.measured import Result
 from ..compare.measures import LATENCY_MEAN, THROUGHPUT, Measure
 from ..compare.wording import figure, heading, level, title
 from ..show.content import Block, Sentence, table
@@ -12,7 +12,7 @@ from .scalability import FEWEST_POINTS, Bounded
 from .sweep import CapacityCurve, CurvePoint, Mean, curves
 
 
-def blocks(runs: Sequence[MeasuredRun]) -> list[Block]:
+def blocks(runs: Sequence[Result]) -> list[Block]:
     """The table and the lines of a sweep. `runs` are its finished runs."""
     found = curves(runs)
     if not found:

@@ -3,6 +3,7 @@
 Usually this is one growing file; after a rotation, its older parts come first.
 """
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -112,6 +113,17 @@ class Stream:
             if data or not self.in_older_part:
                 return data, modified
             self._reading += 1
+
+    def reread(self, begin: int, end: int) -> bytes:
+        """The bytes between two offsets, which were read before. Raises OSError."""
+        found, before = b"", 0
+        for file in self._files:
+            if before < end and before + file.offset > begin:
+                with file.path.open("rb", buffering=0) as opened:
+                    first = max(0, begin - before)
+                    found += os.pread(opened.fileno(), min(file.offset, end - before) - first, first)
+            before += file.offset
+        return found
 
     def feed(self, data: bytes) -> Sequence[Any]:
         """See tools.Parser."""

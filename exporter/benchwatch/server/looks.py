@@ -1,7 +1,7 @@
 """The parts of runs' pages that are drawn over time: a run is read and drawn only while somebody looks at its page.
 
-A run is followed (`history.following`) from the first request for its page until half a minute after the last one. Then
-its memory is freed; runs at which nobody looks cost nothing. Reading and drawing take place in a thread, one run at a
+A run is replayed as it grows from the first request for its page until half a minute after the last one. Then its
+memory is freed; runs at which nobody looks cost nothing. Reading and drawing take place in a thread, one run at a
 time. The pause after that is 150 times the processor time that it took, times the number of runs that are looked at: so
 pages take less than one percent of a core, however long a run is and however many people look. (A plot of an hour has
 columns of ten seconds, so nothing is lost.) The only extra cost is reading what a run has written so far: once at the
@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..compare.measures import compared
-from ..history.following import FollowedRun
+from ..history.replayed_run import ReplayedRun
 from ..history.timeline import Timeline
 from ..metrics.buckets import Buckets
 from ..model.cvm import Vdisk
@@ -98,7 +98,7 @@ class _Look:
         self._polled = 0.0
         self.asked = 0.0
         self.followed = [
-            FollowedRun(run.name, place.folder, looks.settings, looks.buckets, looks.families) for place in places
+            ReplayedRun(run.name, place.folder, looks.settings, looks.buckets, looks.families) for place in places
         ]
         self.timelines: Sequence[Timeline] = ()
         self._vdisks = VdiskHistory()

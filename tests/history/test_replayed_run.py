@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from benchwatch.compare.measures import compared
-from benchwatch.history import following, ledger
+from benchwatch.history import ledger, replayed_run
 from benchwatch.history.find import find_runs
-from benchwatch.history.following import FollowedRun
-from benchwatch.history.timeline import Timeline, timelines
+from benchwatch.history.replayed_run import ReplayedRun, timelines
+from benchwatch.history.timeline import Timeline
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.plots.benchmark import shown
 from benchwatch.settings.settings import RunsSettings
@@ -58,7 +58,7 @@ def test_in_whatever_pieces_it_grew_it_ends_as_if_read_at_once(name: str, seed: 
     contents = {file: path.read_bytes() for file, path in RUNS[name].items()}
     source, folder = random.Random(seed), tmp_path / "run"
     folder.mkdir()
-    followed = FollowedRun("run", folder, RunsSettings(), Buckets(), FAMILIES)
+    followed = ReplayedRun("run", folder, RunsSettings(), Buckets(), FAMILIES)
     written = dict.fromkeys(contents, 0)
     while any(written[file] < len(content) for file, content in contents.items()):
         for file, content in contents.items():
@@ -81,9 +81,9 @@ def line(second: int) -> str:
 def test_a_run_with_too_many_reports_is_refused_once_and_leaves_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(following, "MOST_REPORTS", 20)
+    monkeypatch.setattr(replayed_run, "MOST_REPORTS", 20)
     (tmp_path / "w.err").write_text("".join(map(line, range(20))))
-    followed = FollowedRun("run", tmp_path, RunsSettings(), Buckets(), FAMILIES)
+    followed = ReplayedRun("run", tmp_path, RunsSettings(), Buckets(), FAMILIES)
     assert followed.look(["w.err"], (), NOW)
     with (tmp_path / "w.err").open("a") as file:
         file.write(line(20) + line(21))
@@ -117,7 +117,7 @@ def test_another_run_in_the_same_output_is_followed(rotated: bool, tmp_path: Pat
         first += (b" " * 1023 + b"\n") * (5 << 10)
     (tmp_path / "w.out").write_bytes(first * (not rotated) + first)
     names = [file.name for file in tmp_path.iterdir()]
-    followed = FollowedRun(tmp_path.name, tmp_path, RunsSettings(), Buckets(), FAMILIES)
+    followed = ReplayedRun(tmp_path.name, tmp_path, RunsSettings(), Buckets(), FAMILIES)
     assert followed.look(names, None, NOW)
     for one, other in zip(followed.timelines, at_once(tmp_path), strict=True):
         assert_same(one, other)
@@ -126,7 +126,7 @@ def test_another_run_in_the_same_output_is_followed(rotated: bool, tmp_path: Pat
 def test_while_it_grows_each_report_is_there_once(tmp_path: Path) -> None:
     path = tmp_path / "w.err"
     path.touch()
-    followed = FollowedRun("run", tmp_path, RunsSettings(), Buckets(), FAMILIES)
+    followed = ReplayedRun("run", tmp_path, RunsSettings(), Buckets(), FAMILIES)
     for second in range(1, 40):
         with path.open("a") as file:
             file.write(line(second))
@@ -140,7 +140,7 @@ def test_while_it_grows_each_report_is_there_once(tmp_path: Path) -> None:
 def test_what_is_written_anew_is_read_anew(tmp_path: Path) -> None:
     path = tmp_path / "w.err"
     path.write_text("".join(map(line, range(1, 10))))
-    followed = FollowedRun("run", tmp_path, RunsSettings(), Buckets(), FAMILIES)
+    followed = ReplayedRun("run", tmp_path, RunsSettings(), Buckets(), FAMILIES)
     followed.look(["w.err"], (), NOW)
     path.write_text(line(20) + line(21))
     while not followed.look(["w.err"], (), NOW):
@@ -155,7 +155,7 @@ def test_a_log_that_comes_late_is_put_in_its_place(tmp_path: Path) -> None:
     (tmp_path / "w.err").write_text("".join(map(line, range(1, 60))))
     log = tmp_path / "w.100"
     log.write_text("".join(f"0 {n} 2000 0 {int(NOW) + n} 500000\n" for n in range(5)))
-    followed = FollowedRun("run", tmp_path, RunsSettings(), Buckets(), FAMILIES)
+    followed = ReplayedRun("run", tmp_path, RunsSettings(), Buckets(), FAMILIES)
     followed.look(["w.err", "w.100"], (), NOW + 60)
     with log.open("a") as file:
         file.write("".join(f"0 {n} 2000 0 {int(NOW) + n} 500000\n" for n in range(5, 59)))
@@ -177,7 +177,7 @@ def test_every_recording_that_grew_ends_as_if_read_at_once(tool: str, tmp_path: 
         folder.mkdir()
         path = folder / f"w{recording.suffix}"
         path.touch()
-        followed = FollowedRun(str(number), folder, RunsSettings(), Buckets(), FAMILIES)
+        followed = ReplayedRun(str(number), folder, RunsSettings(), Buckets(), FAMILIES)
         for part in range(5):
             with path.open("ab") as file:
                 file.write(content[len(content) * part // 5 : len(content) * (part + 1) // 5])

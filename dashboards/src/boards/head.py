@@ -1,0 +1,128 @@
+"""The head of a board: a line for each chosen run, with what it does, what is usual, and why it is slow."""
+
+from collections.abc import Sequence
+
+from grafana_foundation_sdk.models import dashboard
+
+from benchwatch.tools.api import Tool
+from benchwatch.tools.registry import TOOLS
+
+from . import benchmark
+from .look import BLUE, GREEN, ORANGE, RED, in_unit, transformation
+from .queries import RUN, now, once
+from .tables import Column, table
+
+_RUN = 'run=~"$run"'
+_STATE = f"benchwatch_run_state{{{_RUN}"
+_ACTIVE = f'max by (run) ({_STATE},state=~"running|stalled"}} == 1)'
+_SHOWN = f"({_ACTIVE} or on () max by (run) ({_STATE}}} == 1))"
+"""The active runs; all where none is."""
+_RATE, _USUAL = (
+    f"max by (run, worker, job, op) (worker:operations:{name}{{{_RUN}}})" for name in ("rate", "rate_median5m")
+)
+_OBJECTIVE = f"min by (run) (benchwatch_run_latency_objective_seconds{{{_RUN}}})"
+_SINCE = "run:benchmark_slow:since"
+_SLOW = f"run:benchmark_slow:info{{{_RUN}}}"
+_SLOWNESS = f"max by (run) (run:benchmark_slowness:ratio{{{_RUN}}})"
+_WORDS = (
+    (_SLOW, "Slow. For the cause: benchwatch serve --prometheus.url=..."),
+    (f"{_SLOWNESS} < 1.5", "As usual."),
+    (_SLOWNESS, "Slower than usual, but within its noise."),
+    (_ACTIVE, "Not judged: younger than a minute, or the rules of Prometheus are missing."),
+    (_SHOWN, "Ended."),
+)
+"""What is said of a run of which benchwatch why says nothing."""
+_LINK = "/d/benchwatch-spike?${__url_time_range}&var-run=${__value.raw:percentencode}"
+
+
+def verdict(window: str = "") -> str:
+    """The sentence of each run as the label `text`, and the slow layer. `window`: the last one within that time."""
+    info = f"benchwatch_run_why_info{{{_RUN}}}"
+    if window:
+        last = f"topk by (run) (1, max by (run, layer, text) (max_over_time(timestamp({info})[{window}:1s])))"
+    else:
+        last = f"topk by (run) (1, max by (run, layer, text) ({info}))"
+    words = [f'label_replace(max by (run) ({which}), "text", "{text}", "", "")' for which, text in _WORDS]
+    return "\nor on (run) ".join([last, *words])
+
+
+def _percentile() -> str:
+    windows = dict.fromkeys(roles.window.name for _, roles, _ in benchmark.parts(TOOLS) if roles.window)
+    return "max by (run) (" + " or ".join(f'{name}{{{RUN},quantile="0.99"}}' for name in windows) + ")"
+
+
+def _rates(tools: Sequence[Tool]) -> str:
+    """What a run does a second, by its first tool and that one's unit."""
+    found = []
+    for tool, roles, _ in benchmark.parts(tools):
+        rate = f"sum by (run) ({once(f'{roles.rate.name}{{{benchmark.counted(roles, RUN)}}}')})"
+        found.append(f'label_replace({in_unit(roles.unit, rate)}, "what", "{tool.name} {roles.unit.name}", "", "")')
+    return "\nor on (run) ".join(found)
+
+
+def head(height: int = 4, tools: Sequence[Tool] = TOOLS, window: str = "") -> dashboard.Panel:
+    """A line a run, the slowest first. `window`: how far back a sentence may be."""
+    p99 = _percentile()
+    latency = f'max by (run, worker, job, op) (worker:latency_seconds:mean{{{_RUN},quantile=""}})'
+    ranked = " or ".join(
+        f'{weight} * max by (run, state) ({_STATE},state=~"{state}"}} == 1)'
+        for weight, state in ((3, "stalled"), (2, "running"), (1, "failed|interrupted|abandoned|finished"))
+    )
+    end = f"max by (run) (benchwatch_run_end_timestamp_seconds{{{_RUN}}})"
+    start = f"min by (run) (benchwatch_run_start_timestamp_seconds{{{_RUN}}})"
+    begun = (f"max by (run) ({name}{{{_RUN}}})" for name in ("benchwatch_run_why_since_timestamp_seconds", _SINCE))
+    queries = [
+        f"topk by (run) (1, {ranked})",
+        f"({_ACTIVE} * 0 + time() or on (run) {end}) - on (run) {start}",
+        _rates(tools),
+        f"sum by (run) ({_RATE}) / sum by (run) ({_USUAL})",
+        f"sum by (run) ({latency} * {_RATE}) / sum by (run) ({_RATE} and {latency})",
+        _SLOWNESS,
+        p99,
+        _OBJECTIVE,
+        f"avg_over_time(({p99} > bool on (run) {_OBJECTIVE})[5m:1s])",
+        f"1000 * ({' or '.join(begun)})",
+        verdict(window),
+    ]
+    return table(
+        "",
+        "A line for each active run (of ended ones, if none is active), the slowest first. Usual is the median of the "
+        "last 5 minutes; the sentence is that of benchwatch why.",
+        *(now(f"({query}) and on (run) {_SHOWN}") for query in queries),
+        columns=[
+            Column("run", "Run", width=205, link=_LINK),
+            Column("state", "State", width=72, mappings={"running": GREEN, "stalled|failed": RED, ".*": BLUE}),
+            Column("Value #B", "For", "s", width=72, decimals=0),
+            Column("what", "Of", width=100),
+            Column("Value #C", "Rate", "sishort", width=72),
+            Column(
+                "Value #D",
+                "Of usual",
+                "percentunit",
+                width=72,
+                decimals=0,
+                as_text=True,
+                steps=((None, RED), (0.3, ORANGE), (0.7, "text")),
+            ),
+            Column("Value #E", "Mean latency", "s", width=76),
+            Column("Value #F", "Times usual", "suffix:x", width=84, decimals=1),
+            Column("Value #G", "p99", "s", width=72),
+            Column("Value #H", "p99 objective", "s", width=80),
+            Column(
+                "Value #I",
+                "Missed, 5 min",
+                "percentunit",
+                width=76,
+                decimals=0,
+                as_text=True,
+                steps=((None, GREEN), (0.001, ORANGE), (0.1, RED)),
+            ),
+            Column("Value #J", "Slow since", "time:HH:mm:ss", width=80, as_text=True, steps=((None, RED),)),
+            Column("text", "Why", wrap=True, mappings={"(As usual|Ended|Not judged|Slower than).*": "text", ".+": RED}),
+        ],
+        bad="a sentence in red: what it names is slow.",
+        none="No run at the end of this time range",
+        size=(24, height),
+        sort=("Times usual", "down"),
+        before=[transformation("joinByField", byField="run", mode="outer")],
+    )

@@ -1,0 +1,113 @@
+"""Runs that are replayed: once, or further and further while they grow."""
+
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from ..metrics.buckets import Buckets
+from ..metrics.samples import Family, Part
+from ..runs.files import Rewritten, statuses
+from ..runs.observed_run import ObservedRun
+from ..settings.record import SUFFIX
+from ..settings.settings import RunsSettings
+from ..values.errors import UserError
+from .find import open_run
+from .replay import Replay
+from .timeline import Timeline
+
+_ELSEWHERE = "too many for a live page; `benchwatch report` draws them"
+MOST_REPORTS = 500_000
+"""Of a worker: six days of one a second. Each takes some 300 bytes of memory as long as the run is followed."""
+
+
+def timelines(
+    runs: Iterable[ObservedRun],
+    buckets: Buckets,
+    *,
+    families: Collection[Family] | None = None,
+    hold: Mapping[Part, float] | None = None,
+    now: float | None = None,
+    latencies: bool = False,
+) -> Iterator[Timeline]:
+    """The timeline of each worker of these runs (see find_runs).
+
+    `families` (of tools) limits the series to these families. `hold` says for each part after how many seconds an
+    unchanged value is repeated, as by scrapes, until it leaves the page. `now` is the Unix time up to which a run
+    without an end is judged (default: the present). With `latencies`, latencies are gathered in the same pass. Raises
+    ConfigError for a path that cannot be read.
+    """
+    until = time.time() if now is None else now
+    for run in runs:
+        for name in run.plans:
+            replay = Replay(run, name, buckets, families=families, hold=hold, gather=latencies)
+            for _ in replay.play(run.files, until, complete=True):
+                pass
+            yield replay.timeline()
+
+
+class ReplayedRun:
+    """A run that is replayed as it grows: the timelines of all its workers, at the cost of reading what is new.
+
+    It is replayed once more from the beginning when it has ended, because it is then complete.
+    """
+
+    def __init__(
+        self, name: str, folder: Path, settings: RunsSettings, buckets: Buckets, families: Collection[Family]
+    ) -> None:
+        self.name = name
+        self.timelines: list[Timeline] = []
+        """Those of the last complete look."""
+        self.size = 0
+        """Size of its files in bytes."""
+        self._folder = folder
+        self._settings = settings
+        self._buckets = buckets
+        self._families = families
+        self._seen: object = None
+        self._shape: object = None
+        self._workers: list[Replay] = []
+        self._too_long = ""
+        self.stopping = False
+        """Set to stop reading at once."""
+
+    @property
+    def read(self) -> int:
+        """Bytes read so far."""
+        return sum(worker.size for worker in self._workers)
+
+    def look(self, names: Collection[str], ended: Collection[str] | None, now: float) -> bool:
+        """Read what is new in the files of these names; returns whether there are new timelines.
+
+        `ended` names the workers whose output is complete for now; None: all. Raises OSError or ConfigError if a file
+        cannot be read, UserError if a worker has more than MOST_REPORTS.
+        """
+        if self._too_long:
+            raise UserError(self._too_long)
+        files = statuses(self._folder, names)
+        if self._seen == (seen := (files, None if ended is None else frozenset(ended))):
+            return False
+        self.size = sum(status.size for status in files.values())
+        records = {name: status for name, status in files.items() if name.endswith(SUFFIX)}
+        shape = ({name: status.identity for name, status in files.items()}, records, seen[1])
+        if shape != self._shape:
+            run = open_run(self.name, self._folder, self._settings, self._buckets, files)
+            self._workers = [
+                Replay(run, name, self._buckets, families=self._families, gather=True, growing=True)
+                for name in run.plans
+            ]
+        self._shape = None  # until everything is read
+        try:
+            for replay in self._workers:
+                name = replay.worker.name
+                for reports in replay.play(files, now, complete=ended is None or name in ended):
+                    if reports > MOST_REPORTS:
+                        self._workers, self.timelines = [], []
+                        self._too_long = f"{name} has more than {MOST_REPORTS:,} reports: {_ELSEWHERE}"
+                        raise UserError(self._too_long)
+                    if self.stopping:
+                        return False
+        except Rewritten:
+            return False
+        self._shape, self._seen = shape, seen
+        self.timelines = [worker.timeline() for worker in self._workers]
+        return True
