@@ -102,6 +102,7 @@ def hear(prometheus: Recorded, rounds: Sequence[Round]) -> Iterator[Heard]:
     now = EPOCH
     engine = Engine(prometheus, lambda: now)
     said: dict[int, list[tuple[int, str, str]]] = {number: [] for number, _ in enumerate(rounds)}
+    earlier: dict[int, str] = {}
     last = max(one.begin for one in rounds) + _WITHIN
     for second in range(max(0, min(one.begin for one in rounds) - 30), last + 1):
         now = EPOCH + second
@@ -111,7 +112,11 @@ def hear(prometheus: Recorded, rounds: Sequence[Round]) -> Iterator[Heard]:
                 continue
             run, _, layer, text = sample.labels
             for number, one in enumerate(rounds):
-                if one.run == run and one.begin <= second <= one.begin + _WITHIN:
+                if one.run != run:
+                    continue
+                if second < one.begin:
+                    earlier[number] = text  # a message of the time before, which need not be over
+                elif second <= one.begin + _WITHIN and text != earlier.get(number):
                     line = (second - one.begin, layer, text)
                     if not said[number] or said[number][-1][1:] != line[1:]:
                         said[number].append(line)

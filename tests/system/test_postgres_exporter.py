@@ -17,8 +17,13 @@ from tests.support.waiting import PATIENCE, eventually
 
 ROOT = Path(__file__).parents[2]
 QUERIES = yaml.safe_load((ROOT / "prometheus" / "postgres_queries.yml").read_text())
-NOBODY_WAITS = {"pg_waiting_processes", "pg_locks_longest_wait_seconds", "pg_blocking_processes"}
-"""Metrics that are absent while nothing is waited for."""
+NOBODY_WAITS = {
+    "pg_waiting_processes",
+    "pg_locks_longest_wait_seconds",
+    "pg_blocking_processes",
+    "pg_autovacuum_workers",
+}
+"""Metrics that are absent while nothing is waited for or vacuumed."""
 
 
 def metrics() -> set[str]:
@@ -125,6 +130,21 @@ def test_a_session_that_waits_for_a_lock_is_counted_under_what_it_waits_for(
     assert blocking == {
         f'pg_blocking_processes{{query="{masked}",relation="pgbench_branches",state="active"}}': 1,
     }
+
+
+def test_the_table_that_autovacuum_reads_is_named(server: Database, page: Callable[[], Page], tmp_path: Path) -> None:
+    slowly = "autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1"
+    always = "autovacuum_vacuum_threshold = 1, autovacuum_vacuum_scale_factor = 0"
+    sql(server, tmp_path, f"CREATE TABLE dead WITH ({slowly}, {always}) AS SELECT generate_series(1, 50000) AS number")
+    sql(server, tmp_path, "UPDATE dead SET number = number + 1")
+    sql(server, tmp_path, "ALTER SYSTEM SET autovacuum_naptime = '1s'")
+    sql(server, tmp_path, "SELECT pg_reload_conf()")
+    try:
+        eventually(lambda: page().get('pg_autovacuum_workers{relation="public.dead"}') == 1, "autovacuum of the table")
+    finally:
+        sql(server, tmp_path, "ALTER SYSTEM RESET autovacuum_naptime")
+        sql(server, tmp_path, "SELECT pg_reload_conf()")
+        sql(server, tmp_path, "DROP TABLE dead")
 
 
 def test_the_time_of_sessions_is_counted_not_sampled(

@@ -161,5 +161,13 @@ def test_a_device_below_a_millisecond_is_seen_if_it_explains_the_change() -> Non
     assert "writes of sdb take 700 µs, usually 160 µs" in sentence(found)
 
 
+def test_a_slow_device_names_the_table_that_autovacuum_has_begun() -> None:
+    fault = CASES["data device"][0]
+    begun = gauge("pg_autovacuum_workers", 0, 1, host="db1", relation="public.pgbench_accounts")
+    always = gauge("pg_autovacuum_workers", 1, 1, host="db1", relation="public.pgbench_history")
+    found = sentence(explained(seen(fault, more=[begun, always])))
+    assert found.endswith("; autovacuum of public.pgbench_accounts.")
+
+
 def test_each_layer_has_a_name() -> None:
     assert {layer for _, layer, _ in CASES.values()} <= NAMES.keys()

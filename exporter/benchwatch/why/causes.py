@@ -6,6 +6,8 @@ from .signals import Signals
 from .waits import Picture
 
 _FLOOR = 0.00025
+_PRESENT, _STANDS_OUT = 0.3, 2.0
+"""Workers of autovacuum on a table in the mean, and the multiple of the usual, from which on they are named."""
 _LONGEST = 80
 """Characters of a query."""
 
@@ -56,7 +58,17 @@ def device_cause(usual: Picture, now: Picture, device: str, op: str, before: flo
     were = sum(usual.signals.get(("rate", device, each), 0.0) for each in ("read", "write"))
     if both > 1.5 * were and both - were >= 50 and now.rate < usual.rate:
         said += f"; it serves {numbers.rate_in_full(both - were)} operations/s more while the benchmark does less"
-    return said
+    return said + _autovacuum(usual, now)
+
+
+def _autovacuum(usual: Picture, now: Picture) -> str:
+    """The tables that autovacuum reads and writes now and did not before."""
+    tables = sorted(
+        key[1]
+        for key, workers in now.signals.items()
+        if key[0] == "autovacuum" and workers >= max(_PRESENT, _STANDS_OUT * usual.signals.get(key, 0.0))
+    )
+    return f"; autovacuum of {', '.join(tables)}" if tables else ""
 
 
 def storage_cause(usual: Picture, now: Picture, role: str, op: str, excess: float) -> tuple[str, str] | None:

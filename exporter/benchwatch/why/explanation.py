@@ -104,7 +104,10 @@ def _causes(seen: Seen, of: Explanation) -> Iterator[Cause]:
         yield Cause("database", lock_cause(seen, of.now, facts.server, of.begin, of.moment), more[LOCK])
     if facts.database and now.get(("unanswered",), 0.0) >= 0.5:
         yield Cause("database", f"PostgreSQL on {facts.server} answers no question", None)
-    if facts.database and ("active",) in now and more[OUTSIDE] >= 0.5 * whole and of.slower > 0 and not of.now.stuck:
+    # Where processors are always full, time outside the database may as well be spent waiting for one.
+    full = any(now.get(("busy", host), 0.0) >= _FULL for host in facts.hosts)
+    answered = facts.database and ("active",) in now and of.slower > 0 and not of.now.stuck
+    if answered and more[OUTSIDE] >= 0.5 * whole and not full:
         yield Cause("network", "between the benchmark and the database", more[OUTSIDE])
     if _grown(of, "retransmits", facts.server, 10.0):
         yield Cause("network", f"{now['retransmits', facts.server]:.0f} segments/s are sent again", None)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..metrics.samples import Sample
 from .explanation import BELOW, NONE, Explanation
 from .exported import INFO, SECONDS, SINCE, UP
-from .judging import seen_run, slow, usual_before, why
+from .judging import FIRST, seen_run, slow, usual_before, why
 from .prometheus import Prometheus, PrometheusError
 from .questions import Questions
 from .seen import Seen
@@ -162,8 +162,8 @@ class Engine:
         before = self._kinds.get(of.facts.kind)
         times = slow(of, before)
         when = next((one for one in reversed(times) if one.end >= now - _OVER), None)
-        if when is None:
-            watched.spoken = None
+        if when is None or when.end - when.begin < FIRST:
+            watched.spoken = None  # a single slow second wakes nobody
             return
         watched.slow_at = max(watched.slow_at, when.end)
         old = watched.spoken if watched.spoken and watched.spoken.explanation.begin >= when.begin - _OVER else None

@@ -14,6 +14,8 @@ USUAL = 300.0
 """Seconds before a moment that say what is usual then."""
 _ARMED, _EVERY, _APART = 30, 15, 5
 """Seconds: after which a series is its own usual; for which one usual counts; without slow ones, a slow time ends."""
+_CALM = 0.5
+"""Part of the usual seconds that must be left without slow ones for these not to count as usual."""
 _FLOOR = 0.00025
 """Seconds by which a latency must exceed the usual, as for LatencySpike."""
 _ENOUGH, _COUNTED = 50.0, 60
@@ -105,13 +107,18 @@ def _slow(part: Reported, before: float | None) -> Array:
     """Whether each second is slow: above three medians or its noise, or below 30 % of the usual rate for 3 s."""
     latency, rate = _counted(part), part.rate
     found = np.zeros(len(rate), dtype=bool)
+    strange = found.copy()
     lately = np.convolve(np.nan_to_num(rate), np.ones(3) / 3)[: len(rate)]
     known = np.flatnonzero(~np.isnan(rate))
     begin = int(known[0]) if len(known) else len(rate)
     for now in range(begin, len(rate), _EVERY):
         end = min(now + _EVERY, len(rate))
         past = slice(max(begin, now - int(USUAL)), max(begin, now - 1))
-        usual_latency, usual_rate = latency[past], rate[past]
+        calm = ~strange[past]
+        if calm.sum() < _CALM * len(calm):
+            strange[:now] = False  # what lasts becomes usual
+            calm[:] = True
+        usual_latency, usual_rate = latency[past][calm], rate[past][calm]
         usual_latency, usual_rate = usual_latency[~np.isnan(usual_latency)], usual_rate[~np.isnan(usual_rate)]
         if len(usual_rate) >= _ARMED and len(usual_latency) >= _ARMED / 2:
             low, median = np.quantile(usual_latency, (0.1, 0.5))
@@ -124,6 +131,7 @@ def _slow(part: Reported, before: float | None) -> Array:
             continue
         with np.errstate(invalid="ignore"):
             found[now:end] |= latency[now:end] > limit
+        strange[now:end] = found[now:end]
     return found
 
 

@@ -107,6 +107,10 @@ def _of_database(seen: Seen, host: str, begin: float, end: float) -> Iterator[tu
             sessions[LOG] += moved
     if any(sessions.values()):
         yield from ((("sessions", stage), value) for stage, value in sessions.items())
+    for one in seen.of("pg_autovacuum_workers", host=host):
+        # A series that ends with its worker counts only while it lasts.
+        present = (one.times > begin) & (one.times <= end)
+        yield ("autovacuum", one.labels.get("relation", "")), float(one.values[present].sum()) / max(scrapes, 1)
     yield ("locks",), _highest(seen, "pg_locks_waiting", host, begin, end)
     yield ("lock wait",), _highest(seen, "pg_locks_longest_wait_seconds", host, begin, end)
     yield ("checkpoint",), seen.means("pg_checkpoint_active", begin, end, host=host)

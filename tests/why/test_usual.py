@@ -1,0 +1,86 @@
+"""What a run is compared with, and when it counts as slow: noise, earlier faults, first seconds, few operations."""
+
+import numpy as np
+import pytest
+
+from benchwatch.why.explanation import NONE
+from benchwatch.why.judging import seen_run, slow, usual_before, why
+from benchwatch.why.reported import Reported, slow_times
+from benchwatch.why.seen import Samples, Seen
+
+from .scenes import FAULT, LENGTH, T0, USUAL, gauge, seen
+from .test_live import Counted, played
+from .test_sentences import SLOW, explained
+
+
+def part(latency: list[float], rate: float = 100.0) -> Reported:
+    """A part that reports these latencies, seconds, one a second."""
+    return Reported("", int(T0), np.array(latency), np.full(len(latency), rate))
+
+
+def test_seconds_that_were_slow_do_not_become_usual_for_the_next_fault() -> None:
+    calm = [0.0025, 0.0035, 0.007] * 7
+    faults = [0.05] * 13 + calm[:19]
+    begin = 60 + 32 * 5
+    times = slow_times([part(calm[:20] * 3 + faults * 6)])
+    assert [round(one.begin - T0) for one in times if one.begin - T0 >= begin] == [begin]
+
+
+def test_a_latency_that_lasts_becomes_usual() -> None:
+    times = slow_times([part([0.003] * 100 + [0.03] * 300)])
+    assert [round(one.begin - T0) for one in times] == [100]
+    assert times[0].end - T0 < 250
+
+
+def test_a_single_slow_second_is_no_message() -> None:
+    def latency(seconds: int) -> list[Samples]:
+        samples = [one for one in seen({}).all() if one.labels["__name__"] != "pgbench_latency_average_seconds"]
+        values = np.full(LENGTH, 0.006)
+        values[FAULT : FAULT + seconds] = 0.05
+        fault = gauge("pgbench_latency_average_seconds", 0, 0, run="tpcb", worker="db1")._replace(values=values)
+        return [*samples, fault]
+
+    for seconds, said in ((1, False), (6, True)):
+        pages = dict(played(Counted(latency(seconds), ["tpcb"]), FAULT - 5, LENGTH - 2))
+        assert any("benchwatch_run_why_info{" in page for page in pages.values()) is said
+
+
+def test_the_network_is_not_blamed_where_processors_are_always_full() -> None:
+    outside = SLOW | {"active": 0.8, "CPU": 0.3, "IO": 0.4, "wal": 0.2}
+    full = {"idle": 0.01, "iowait": 0.0, "pressure": 0.6, "running": 12}
+    found = explained(seen(outside | full, usual={**USUAL, **full}))
+    assert found.cause.layer == NONE
+
+
+def test_in_its_first_seconds_a_run_is_compared_with_its_kind_then_its_objective_and_says_so() -> None:
+    usual = usual_before(seen_run(seen({}), "tpcb", T0, T0 + FAULT), T0 + FAULT)
+    young = Seen(
+        one._replace(times=one.times[FAULT:], values=one.values[FAULT:]) for one in seen(SLOW | {"active": 0.8}).all()
+    )
+    of = seen_run(young, "tpcb", T0 + FAULT, T0 + LENGTH)
+    (when,) = slow(of, usual)
+    found = why(of, when, when.begin + 10, usual)
+    assert found and found.armed == "the last run of its kind"
+    assert found.usual.latency == pytest.approx(0.006)
+    assert slow(of) == [], "without either, nothing is said to be slow"
+    objective = of._replace(facts=of.facts._replace(objective=0.01))
+    (when,) = slow(objective)
+    found = why(objective, when, when.begin + 10)
+    assert found and found.armed == "its objective"
+
+
+def test_runs_of_few_operations_a_second_are_judged_by_as_many_operations() -> None:
+    noisy = [0.1, 0.1, 0.1, 0.5] * 40
+    assert slow_times([part(noisy, 2.0)]) == [], "one slow operation of a few is no fault"
+    (when,) = slow_times([part([0.1] * 100 + [1.0] * 60, 2.0)])
+    assert 100 <= when.begin - T0 <= 125
+
+
+def test_a_read_only_run_is_not_compared_with_a_write_heavy_one() -> None:
+    def kind(script: str) -> object:
+        parameter = gauge("benchwatch_run_parameter", 1, 1, run="tpcb")
+        parameter = parameter._replace(labels={**parameter.labels, "name": "script", "value": script})
+        return seen_run(seen({}, more=[parameter]), "tpcb", T0, T0 + LENGTH).facts.kind
+
+    assert kind("tpcb-like") == kind("tpcb-like")
+    assert kind("tpcb-like") != kind("select-only")
