@@ -33,7 +33,7 @@ _FROZEN_AT, _FROZEN_FOR = 75, 5
 """Seconds after the start of the second run, and how long."""
 _AFTER = 35
 """Seconds from the stall to the moment that the pictures of it are of."""
-_BOARDS = {"live": 900, "fio": 1600, "nutanix": 900, "spike": 1450}
+_BOARDS = {"live": 1000, "fio": 1600, "nutanix": 1400, "spike": 1200}
 """Dashboards and heights of their pictures; they are 1600 pixels wide."""
 _TRIES, _PATIENCE = 3, 150
 """Of Chromium, and seconds of each."""

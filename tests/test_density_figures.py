@@ -41,7 +41,6 @@ def test_a_step_is_compared_with_as_many_single_databases(tmp_path: Path) -> Non
     assert density_figures.at_most_of_the_load(steps[:2]) is None
     assert steps[1].hosts == ["vm1", "vm2", "vm3", "vm4"]
     assert (steps[1].start, steps[1].end) == (104.0, 201.0)
-    pytest.importorskip("matplotlib")
     density_figures.draw(steps, tmp_path / "picture.png", "AHV")
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 

@@ -13,9 +13,15 @@ import urllib.parse
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
 import yaml
+
+from benchwatch.plots.axes import Axis, count
+from benchwatch.plots.plot import Drawing, Plot
+from benchwatch.plots.theme import SERIES
+from benchwatch.report.picture import Tile, picture
 
 _RESULT = re.compile(r"^tps = ([\d.]+)", re.MULTILINE)
 _PART = 0.8
@@ -102,64 +108,26 @@ def at_most_of_the_load(steps: Sequence[Step]) -> tuple[Step, float] | None:
 
 
 def draw(steps: Sequence[Step], path: Path, title: str) -> None:
-    """The picture, PNG or SVG; needs matplotlib, which nothing else here does."""
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import MaxNLocator
-
-    known = [step for step in steps if step.controllers is not None]
-    figure = Figure(figsize=(7.2, 5 if known else 4), dpi=100, layout="constrained")
-    axes = figure.subplots(2, sharex=True, height_ratios=(4, 1)) if known else [figure.subplots()]
-    above: Any = axes[0]
-    numbers = [len(step.rates) for step in steps]
-    alone = steps[0].total / numbers[0]
-    ideal = [0, numbers[-1]]
-    above.plot(
-        ideal,
-        [alone * number for number in ideal],
-        "--",
-        color="#777777",
-        label="one database's TPS times their number",
-    )
-    above.plot(numbers, [step.total for step in steps], "o-", color="#3a5a98", label="measured")
-    every = max(1, len(steps) // 8)
-    for place, step in enumerate(steps):
-        if (len(steps) - 1 - place) % every == 0:
-            part = f"{100 * step.total / alone / len(step.rates):.1f} %"
-            above.annotate(part, (len(step.rates), step.total), xytext=(6, -13), textcoords="offset points", fontsize=8)
+    """The picture, PNG; needs Chromium."""
+    numbers = np.array([len(step.rates) for step in steps], dtype=float)
+    rates = np.array([step.total for step in steps])
+    alone = steps[0].total / len(steps[0].rates)
+    ends = np.array([0.0, numbers[-1]])
+    measured, ideal = SERIES[:2]
+    lines = [
+        Drawing("one database's TPS times their number", ideal, ends, alone * ends, look="dashed"),
+        Drawing("measured", measured, numbers, rates),
+        Drawing("", measured, numbers, rates, look="points"),
+    ]
+    plot = Plot("TPS in all", "", Axis("databases", count), Axis("TPS in all", count), lines, limits=(0.0, numbers[-1]))
+    last = steps[-1]
+    tiles = [Tile("databases", f"{len(last.rates)}"), Tile("TPS in all", count(last.total))]
+    tiles.append(Tile("of linear", f"{100 * last.total / alone / len(last.rates):.1f} %"))
     if (found := at_most_of_the_load(steps)) and found[1] > 0:
-        step, missing = found
-        number = len(step.rates)
-        above.vlines(number, step.total, alone * number, color="#b5462f", linewidth=2)
-        above.annotate(
-            f"{100 * missing:.1f} % missing at {100 * number / numbers[-1]:.0f} % of the load",
-            (number, alone * number),
-            xytext=(-8, 4),
-            textcoords="offset points",
-            ha="right",
-            color="#b5462f",
-            fontsize=8,
-        )
-    above.set_ylabel("TPS in all")
-    above.set_xlim(0)
-    above.set_ylim(0)
-    above.legend(frameon=False, loc="upper left")
-    if title:
-        above.set_title(title, fontsize=9)
-    if known:
-        axes[1].plot(
-            [len(step.rates) for step in known],
-            [100 * (step.controllers or 0) for step in known],
-            "o-",
-            color="#b5462f",
-        )
-        axes[1].set_ylabel("CVM, % of CPU")
-        axes[1].set_ylim(0)
-    axes[-1].set_xlabel("databases")
-    axes[-1].xaxis.set_major_locator(MaxNLocator(integer=True))
-    for one in axes:
-        one.grid(color="#e4e4e4")
-        one.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path)
+        tiles.append(Tile(f"missing at {len(found[0].rates)} databases", f"{100 * found[1]:.1f} %"))
+    if last.controllers is not None:
+        tiles.append(Tile("CVMs", f"{100 * last.controllers:.1f} % of CPU"))
+    path.write_bytes(picture(title or "Density", "TPS of all databases by their number", tiles, plot))
 
 
 def main() -> None:

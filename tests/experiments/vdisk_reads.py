@@ -3,18 +3,29 @@
     vdisk_reads.py PROMETHEUS BEGIN EVERY PICTURE
 
 A line of the table comes each EVERY seconds, a point of the picture each 10 s. Each number is the last one scraped by
-then: the CVM's pages are read every 10 s, and so is the exporter, so it may be 20 s old. It needs matplotlib.
+then: the CVM's pages are read every 10 s, and so is the exporter, so it may be 20 s old. It needs Chromium.
 """
 
 import math
 import sys
 import time
+from pathlib import Path
 
-import matplotlib.pyplot as plt
+import numpy as np
 import requests
-from matplotlib.ticker import MaxNLocator
+
+from benchwatch.plots.axes import RATIO, Axis, count
+from benchwatch.plots.axes import time as in_words
+from benchwatch.plots.figure import encoded
+from benchwatch.plots.plot import Drawing, Plot
+from benchwatch.plots.section import Section, rendered
+from benchwatch.plots.theme import SERIES
+from benchwatch.report.page import document
+from benchwatch.report.picture import photographed
 
 _SECONDS_OF_A_PAGE = 10
+_HEIGHT = 220
+"""Of a plot, pixels."""
 _FRONT_END = "nutanix_vdisk_frontend"
 _SOURCE = "nutanix_vdisk_read_source_ratio"
 
@@ -69,20 +80,26 @@ def _cell(values: Series, at: float, form: str = "{:.0f}", factor: float = 1) ->
     return form.format(values[at] * factor) if at in values else "-"
 
 
-def _draw(reads: Reads, picture: str) -> None:
-    figure, (rates, latency, sources) = plt.subplots(3, sharex=True, figsize=(9, 7), layout="constrained")
-    for op, values in reads.rates.items():
-        rates.plot(list(values), list(values.values()), label=op)
-    rates.set(ylabel="front-end operations/s", ylim=(0, None))
-    latency.plot(list(reads.latency), [value * 1000 for value in reads.latency.values()])
-    latency.set(ylabel="read latency, ms", ylim=(0, None))
-    for source, values in reads.sources.items():
-        sources.plot(list(values), [value * 100 for value in values.values()], label=source)
-    sources.set(ylabel="read source, %", ylim=(0, 100), xlabel="seconds since the scene began", xlim=(0, None))
-    sources.xaxis.set_major_locator(MaxNLocator(steps=[3, 6]))
-    for axes in (rates, sources):
-        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
-    figure.savefig(picture, dpi=110)
+def _draw(reads: Reads, picture: Path) -> None:
+    length = max(reads.times())
+    across = Axis("time since the scene began", in_words)
+    latency = {"read": reads.latency}
+    plots = [
+        _plot("front-end operations a second", Axis("operations/s", count), reads.rates, across, length),
+        _plot("read latency", Axis("read latency", in_words, ".4~s", "s"), latency, across, length),
+        _plot("read source", RATIO, reads.sources, across, length),
+    ]
+    ready = [one._replace(source=encoded(one, _HEIGHT)) for one in plots]
+    html = document("reads of the vdisk of role data", "", rendered(Section("", ready)), "")
+    picture.write_bytes(photographed(html, 1000, 4 * _HEIGHT))
+
+
+def _plot(title: str, axis: Axis, lines: dict[str, Series], across: Axis, length: float) -> Plot:
+    drawings = [
+        Drawing(name, colour, np.array(list(values)), np.array(list(values.values())))
+        for (name, values), colour in zip(lines.items(), SERIES, strict=False)
+    ]
+    return Plot(title, "", across, axis, drawings, title, length=length)
 
 
 def main(prometheus: str, begin: str, every: str, picture: str) -> str | None:
@@ -94,7 +111,7 @@ def main(prometheus: str, begin: str, every: str, picture: str) -> str | None:
     if not reads.times():
         return "Prometheus has seen no vdisk of role data"
     _table(reads, int(every))
-    _draw(reads, picture)
+    _draw(reads, Path(picture))
     return None
 
 

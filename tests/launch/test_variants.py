@@ -53,7 +53,7 @@ def test_variants_run_in_rounds_of_which_every_second_is_in_reverse_and_are_comp
     assert (record["repeat_of"], record["labels"]) == ("sync-off", {"cluster": "a", "variant": "off"})
     assert record["command"][:2] == ["env", "PGOPTIONS=-c synchronous_commit=off"]
     assert "sync: run 2 of 6: off, 40 s left after it" in sentences
-    assert "  TPS +49.2 % (95 % interval +48.1 to +50.4 %), better: 3 and 3 runs" in said
+    assert "  TPS +49.2 % (95 % interval +48.1 to +50.4 %), better: 3 v 3 runs" in said
     assert said.endswith(
         "benchwatch: next: benchwatch compare runs/sync-on runs/sync-off\n"
         "      benchwatch report runs/sync-on runs/sync-off\n"
@@ -73,7 +73,7 @@ def test_it_ends_when_it_is_sure_and_not_before(place: Launchpad) -> None:
     assert code == 0
     assert len(order(place)) == 6
     assert "sync: sure after 3 of 9 rounds" in sentences
-    assert "better: 3 and 3 runs" in said
+    assert "better: 3 v 3 runs" in said
     (place.folder / "same").touch()
     _, sentences, said = vary(place, *ON_OFF, "--repeat", "4", "--until-sure", "--overwrite")
     assert len(order(place)) == 6 + 8
@@ -98,7 +98,7 @@ def test_a_failed_run_is_left_out_of_the_comparison(place: Launchpad) -> None:
     (place.folder / "fail2").touch()
     code, _, said = vary(place, *ON_OFF, "--repeat", "3")
     assert code == 2
-    assert "better: 3 and 2 runs" in said
+    assert "better: 3 v 2 runs" in said
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,8 @@ def test_files_of_one_folder_are_a_curve_over_what_they_print(tmp_path: Path) ->
         write(tmp_path / f"results/run{number:g}.txt", text)
     page = report(tmp_path, tmp_path / "results", "--over", "clients")
     assert page.text("h2")[0] == "Sweep: pgbench"
-    assert page.text("h3")[:2] == ["over clients", "TPS over clients"]
+    assert page.text("h3")[0] == "TPS over clients"
+    assert "over clients" in page.text("h3")
     assert [number for number in NUMBERS if f"{number:g}: " not in page.source] == []
 
 

@@ -40,6 +40,8 @@ _HOUR = 3600.0
 _MARGIN = 1.05
 _DIGITS = 5
 """Significant digits of a value."""
+_ROOM = 0.03
+"""Part of a logarithmic axis that stays free beyond the lowest and highest points, so that their marks are whole."""
 _LEAST_SHARE = 1 / 3
 """Fraction of the height that lines keep if the axis also reaches the objective."""
 _BREAK = np.array([np.nan])
@@ -275,7 +277,9 @@ def _between(low: float, high: float, axis: Axis) -> Figure:
         return {"range": [low, high]}
     ticks = axis.ticks or log_ticks(low, high, axis)
     places, texts = [place for place, _ in ticks], [_text(text) for _, text in ticks]
-    return {"range": [math.log10(low), math.log10(high)], "tickvals": places, "ticktext": texts}
+    ends = math.log10(low), math.log10(high)
+    room = _ROOM * (ends[1] - ends[0])
+    return {"range": [ends[0] - room, ends[1] + room], "tickvals": places, "ticktext": texts}
 
 
 def _axis(axis: Axis, unit: str) -> Figure:

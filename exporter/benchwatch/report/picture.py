@@ -62,10 +62,11 @@ def picture(title: str, summary: str, tiles: Sequence[Tile], plot: Plot | None) 
         if plot
         else "<p>no reports while it ran</p>"
     )
-    return _photographed(document(title, header, main, f"benchwatch {VERSION}", _STYLE))
+    return photographed(document(title, header, main, f"benchwatch {VERSION}", _STYLE))
 
 
-def _photographed(html: str) -> bytes:
+def photographed(html: str, width: int = _WIDTH, height: int = _HEIGHT) -> bytes:
+    """A picture of the beginning of a page, PNG. Raises ConfigError as `picture` does."""
     program = next((path for name in _CHROMIUM if (path := shutil.which(name))), None)
     if program is None:
         raise ConfigError("--png needs Chromium or Chrome: install the package chromium")
@@ -75,7 +76,7 @@ def _photographed(html: str) -> bytes:
         command = [program, "--headless", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage"]
         command += ["--no-sandbox"] * (os.geteuid() == 0)  # which Chromium refuses to root
         command += ["--no-first-run", "--blink-settings=preferredColorScheme=1", "--virtual-time-budget=20000"]
-        command += [f"--user-data-dir={folder}/profile", f"--window-size={_WIDTH},{_HEIGHT}"]
+        command += [f"--user-data-dir={folder}/profile", f"--window-size={width},{height}"]
         command += [f"--screenshot={taken}", page.as_uri()]
         with subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
