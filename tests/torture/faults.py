@@ -150,25 +150,6 @@ def rotated(folder: Path) -> Outcome:
         return Outcome(f"all {size} bytes of three parts and the log as one worker", abs(lost))
 
 
-def flooded(folder: Path) -> Outcome:
-    """200 half-sent requests at an exporter with 64 descriptors, while it is scraped."""
-    with exporting(folder, descriptors=64) as exporter:
-        held: list[socket.socket] = []
-        answered = 0
-        try:
-            for number in range(200):
-                connection = socket.create_connection(exporter.address, timeout=120)
-                connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n")
-                held.append(connection)
-                if number % 20 == 19:
-                    answered += "benchwatch_build_info" in exporter.page()
-        finally:
-            for connection in held:
-                connection.close()
-        size = (folder / "exporter.log").stat().st_size
-        return Outcome(f"{answered} of 10 scrapes answered, {size} bytes of log", 10 - answered)
-
-
 def short_of_descriptors(folder: Path) -> Outcome:
     """120 runs that are all being written, with 64 descriptors."""
     with exporting(folder, "", descriptors=64) as exporter:
@@ -337,7 +318,6 @@ def told_to_end(folder: Path) -> Outcome:
 FAULTS = (
     Fault("fio writes over its file", overwritten),
     Fault("rotated output and a growing log", rotated),
-    Fault("flood of half-open connections", flooded),
     Fault("64 descriptors, 120 active runs", short_of_descriptors),
     Fault("full disk under a push", full_disk),
     Fault("a suffix that is no process", suffix_without_number),
