@@ -169,9 +169,11 @@ class Observer:
             return
         output.tick(now)
         silent = now - (output.heard if output.reported is None else output.reported)
-        if output.cut_off is None and silent >= silence_limit(self._said, self.runfile):
+        said = self._said
+        if output.cut_off is None and silent >= silence_limit(said, self.runfile):
             output.close()  # whatever its phase: a record may come and go, and what was counted stays counted
-        phase, reason = judge(self._said, self.runfile, silent, cut_off=bool(output.cut_off))
+            said = self._said
+        phase, reason = judge(said, self.runfile, silent, cut_off=bool(output.cut_off))
         kept = phase not in ENDED or now - output.heard < KEPT_LIVE
         if (phase, reason, kept) != (self.phase, self.reason, self._kept_live):
             self.phase, self.reason, self._kept_live = phase, reason, kept

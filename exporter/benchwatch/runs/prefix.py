@@ -29,6 +29,8 @@ _LONGEST = 120
 _LINES = 40
 """Lines examined to find one."""
 _SHAPES = 60
+_FIRST = 1024
+"""Bytes of the first lines, which nearly always show whose output it is."""
 _HEAD = 16 * 1024
 """Bytes of these lines."""
 _UNDERSTOOD = 4
@@ -122,6 +124,8 @@ def find_prefix(head: bytes, tools: Sequence[Tool]) -> tuple[Tool, str, Prefix] 
 
 def first_tool(head: bytes, tools: Sequence[Tool], *, logs: bool = True) -> tuple[Tool, str] | None:
     """The tool whose output comes first in these bytes, and its kind; None if no tool recognises them."""
+    # What the first lines show is enough to leave out the other tools, whose output comes later if at all.
+    tools = [tool for tool in tools if tool.recognise(head[: head.find(b"\n", _FIRST) + 1])] or tools
     found = [(tool, kind) for tool in tools if (kind := tool.recognise(head)) and (logs or not tool.kinds[kind].is_log)]
     if len(found) < 2:
         return found[0] if found else None
