@@ -15,6 +15,7 @@ process that only sees what another one counts belongs to the result that it ove
 
 import math
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
 from ..history.timeline import Timeline
 from ..tools.roles import Roles, Unit
@@ -67,30 +68,44 @@ def named(workers: Iterable[Timeline]) -> dict[str, list[Timeline]]:
     return found
 
 
+class _Group:
+    """Workers that ran at the same time, in the order of their starts."""
+
+    def __init__(self, first: int, worker: Timeline) -> None:
+        self.members = [(first, worker)]
+        self._begin, self.end = worker.span or (-math.inf, math.inf)  # when all of them ran
+        self._shortest = self.end - self._begin
+
+    def takes(self, place: int, worker: Timeline) -> bool:
+        """Add a worker that ran at the same time as these; returns whether it did."""
+        if worker.span is None or self.members[0][1].span is None:
+            return False
+        begin, end = max(self._begin, worker.span[0]), min(self.end, worker.span[1])
+        shortest = min(self._shortest, _length(worker.span))
+        if end - begin < _COMMON * shortest or not any(_linked(worker, one) for _, one in self.members):
+            return False
+        self.members.append((place, worker))
+        self._begin, self.end, self._shortest = begin, end, shortest
+        return True
+
+
 def _together(workers: Sequence[Timeline]) -> list[list[Timeline]]:
-    if len(workers) == 1:
-        return [[*workers]]
-    found: list[list[Timeline]] = []
-    for worker in sorted(workers, key=lambda one: one.span or (math.inf, math.inf)):
-        joined = next((members for members in found if _belongs(worker, members)), None)
-        if joined is None:
-            found.append([worker])
-        else:
-            joined.append(worker)
-    return [sorted(members, key=workers.index) for members in found]
+    """The workers by those that ran at the same time, each group in the order given."""
+    groups: list[_Group] = []
+    current: list[_Group] = []  # those that a worker that begins now can still join
+    for place, worker in sorted(enumerate(workers), key=lambda one: one[1].span or (math.inf, math.inf)):
+        if worker.span is not None:
+            current = [group for group in current if group.end >= worker.span[0]]
+        if not any(group.takes(place, worker) for group in current):
+            current.append(_Group(place, worker))
+            groups.append(current[-1])
+    return [[worker for _, worker in sorted(group.members, key=itemgetter(0))] for group in groups]
 
 
-def _belongs(worker: Timeline, members: Sequence[Timeline]) -> bool:
-    if worker.span is None or members[0].span is None:
-        return False
-    spans = [worker.span, *(one.span for one in members if one.span is not None)]
-    common = min(end for _, end in spans) - max(begin for begin, _ in spans)
-    if common < _COMMON * min(map(_length, spans)):
-        return False
-    return any(
-        _overlap(worker, one) >= _LINKED * min(_length(worker.span), _length(one.span or worker.span))
-        for one in members
-    )
+def _linked(one: Timeline, other: Timeline) -> bool:
+    """Whether two workers with known times overlap for long enough."""
+    shorter = min(_length(span) for each in (one, other) if (span := each.span) is not None)
+    return _overlap(one, other) >= _LINKED * shorter
 
 
 def _overlap(one: Timeline, other: Timeline) -> float:
