@@ -23,6 +23,7 @@ from .measures import roles_for
 
 _LINKED = 0.5
 _COMMON = 0.1
+_UNKNOWN = (-math.inf, math.inf)
 _NAMED = 2
 """Workers that the name of a result lists before it counts the others."""
 
@@ -73,15 +74,14 @@ class _Group:
 
     def __init__(self, first: int, worker: Timeline) -> None:
         self.members = [(first, worker)]
-        self._begin, self.end = worker.span or (-math.inf, math.inf)  # when all of them ran
+        self._begin, self.end = worker.span or _UNKNOWN  # when all of them ran
         self._shortest = self.end - self._begin
 
     def takes(self, place: int, worker: Timeline) -> bool:
         """Add a worker that ran at the same time as these; returns whether it did."""
-        if worker.span is None or self.members[0][1].span is None:
-            return False
-        begin, end = max(self._begin, worker.span[0]), min(self.end, worker.span[1])
-        shortest = min(self._shortest, _length(worker.span))
+        span = worker.span or _UNKNOWN
+        begin, end = max(self._begin, span[0]), min(self.end, span[1])
+        shortest = min(self._shortest, _length(span))
         if end - begin < _COMMON * shortest or not any(_linked(worker, one) for _, one in self.members):
             return False
         self.members.append((place, worker))
@@ -94,11 +94,11 @@ def _together(workers: Sequence[Timeline]) -> list[list[Timeline]]:
     groups: list[_Group] = []
     current: list[_Group] = []  # those that a worker that begins now can still join
     for place, worker in sorted(enumerate(workers), key=lambda one: one[1].span or (math.inf, math.inf)):
-        if worker.span is not None:
-            current = [group for group in current if group.end >= worker.span[0]]
-        if not any(group.takes(place, worker) for group in current):
-            current.append(_Group(place, worker))
-            groups.append(current[-1])
+        begin = math.inf if worker.span is None else worker.span[0]
+        current = [group for group in current if group.end >= begin]
+        if worker.span is None or not any(group.takes(place, worker) for group in current):
+            groups.append(_Group(place, worker))
+            current += groups[-1:] if worker.span else []
     return [[worker for _, worker in sorted(group.members, key=itemgetter(0))] for group in groups]
 
 
