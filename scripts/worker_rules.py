@@ -18,7 +18,7 @@ from benchwatch.tools.registry import TOOLS
 from benchwatch.tools.roles import Roles
 
 _RULES = Path(__file__).resolve().parent.parent / "prometheus" / "rules"
-RUNS, WORKERS, LAYERS, DASHBOARDS = (_RULES / f"{name}.yml" for name in ("runs", "workers", "layers", "dashboards"))
+RUNS, WORKERS, DASHBOARDS = (_RULES / f"{name}.yml" for name in ("runs", "workers", "dashboards"))
 _BEGIN, _END = "# By scripts/rules, from the tools' roles:\n", "# End of what scripts/rules writes.\n"
 _WRITTEN = re.compile(rf"^( *){_BEGIN}.*?^\1{_END}", re.MULTILINE | re.DOTALL)
 _OR = "\n          or\n          "
@@ -119,37 +119,6 @@ def _failed() -> str:
     return "\nor\n".join(expressions) + "\n"
 
 
-def _transactions(write: Callable[[str, str, str], str]) -> Callable[[], str]:
-    """An expression for the workers of each tool of a database, from its rate, its mean latency and the lag in that.
-
-    Without a mean there is none, and so without a lag where that is written.
-    """
-
-    def written() -> str:
-        expressions = []
-        for roles in _of_databases():
-            of_part = ", ".join(("run", "worker", *roles.labels))
-            lag = roles.lag.name if roles.lag else ""
-            if roles.latency and (text := write(roles.rate.name, roles.latency.name, lag)):
-                reduced = f"max by ({of_part}) ({text})"
-                expressions.append(f"sum by (run, worker) ({reduced})" if roles.labels else reduced)
-        return "\nor\n".join(expressions) + "\n"
-
-    return written
-
-
-def _time(rate: str, latency: str, lag: str) -> str:
-    true = f"({latency} - ({lag} or {latency} * 0))" if lag else latency
-    return f"sum_over_time(({true} * {rate})[3s:1s])"
-
-
-_transactions_rate = _transactions(lambda rate, *_: f"avg_over_time({rate}[3s])")
-_transactions_time = _transactions(_time)
-_transactions_timed = _transactions(lambda rate, latency, _: f"sum_over_time(({rate} and {latency})[3s:1s])")
-_lag = _transactions(lambda rate, latency, lag: lag and f"max_over_time({lag}[2s])")
-_lag_lately = _transactions(lambda rate, latency, lag: lag and f"max_over_time({lag}[3s])")
-
-
 def _of_runs() -> str:
     """Sums over the workers of whole runs; of several exporters that read the same run one counts."""
     rules: dict[str, str] = {}
@@ -202,7 +171,6 @@ def _rate_now() -> str:
 _PARTS: dict[Path, Sequence[Callable[[], str]]] = {
     RUNS: (_databases, _failed),
     WORKERS: (_workers, _latency_now, _latency_now, _rate_now, _objectives),
-    LAYERS: (_transactions_rate, _transactions_time, _transactions_timed, _lag, _lag_lately),
     DASHBOARDS: (_of_runs,),
 }
 FILES = tuple(_PARTS)

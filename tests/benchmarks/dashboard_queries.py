@@ -34,6 +34,7 @@ from tests.support.grafana import FILES, Prometheus, Target, Value, View, load, 
 from tests.support.ports import free_address
 
 from benchwatch.metrics.buckets import Buckets
+from benchwatch.why.waits import STAGES
 
 _END = 1_790_000_000
 _QUANTILES = ("0.5", "0.95", "0.99", "0.999", "1")
@@ -112,7 +113,7 @@ def families(workers: int, histograms: int) -> Iterator[Made]:
     entries = [f'vm="vm{place // 2}",disk="scsi.1",role="{("log", "data")[place % 2]}"' for place in range(2 * workers)]
     known = [f"{name},{entry}" for name, entry in zip(vdisks, entries, strict=True)]
     yield Made("nutanix_vdisk_info", known, 10, -1.0)
-    yield from _layers([f"{40000 + number}" for number in range(2 * workers)])
+    yield from _slowness()
     yield Made("nutanix_oplog_utilisation_ratio", ['cvm="cvm1",store="oplog"'], 10, 0.3)
     queues = [f'cvm="cvm1",queue="{queue}",state="{state}"' for queue in ("qos", "oplog_qos") for state in _QUEUED]
     yield Made("nutanix_stargate_queue_operations", queues, 10, 5)
@@ -153,46 +154,17 @@ def _database() -> Iterator[Made]:
     )
 
 
-def _layers(vdisks: Sequence[str]) -> Iterator[Made]:
-    """What the rules record of a run's layers: of vdisks every 5 s, else every second."""
+def _slowness() -> Iterator[Made]:
+    """What rules record and `benchwatch why` exports of a slow run."""
     where = 'run="density",host="host"'
-    own = ("client_cpu", "server_cpu", "memory", "database", "network", "log_device", "data_device", "path")
-    of_vdisks = [(layer, f"{vdisk}{what}") for vdisk in vdisks for layer, what in _VDISK_SIGNALS]
-    for interval, signals in ((1, [(layer, "which") for layer in own]), (5, of_vdisks)):
-        labels = [f'{where},layer="{layer}",which="{which}"' for layer, which in signals]
-        yield Made("run_layer:slowness:ratio", labels, interval, 1)
-    workers = [f'{where},layer="benchmark",which="db{number}",op="",role=""' for number in range(len(vdisks) // 2)]
-    devices = [
-        f'{where},layer="{layer}",which="x",op="{op}",role="{role}"'
-        for layer, role in (("log_device", "log"), ("data_device", "data"), ("path", "log"), ("path", "data"))
-        for op in ("read", "write")
-    ]
-    yield Made("run_layer:latency:seconds", [*workers, *devices], 1, 0.004)
-    fronts = [
-        f'{where},layer="frontend",which="{vdisk}",op="{op}",role="{("log", "data")[place % 2]}"'
-        for place, vdisk in enumerate(vdisks)
-        for op in ("read", "write")
-    ]
-    backs = [f'{where},layer="backend",which="{vdisk}",op="",role="data"' for vdisk in vdisks]
-    yield Made("run_layer:latency:seconds", [*fronts, *backs], 5, 0.002)
-    yield Made("run_layer:slowness:max", [f'{where},layer="{layer}"' for layer in {*own, *dict(_VDISK_SIGNALS)}], 1, 1)
-    front = [
-        f'{where},layer="frontend",role="{role}",op="{op}"' for role in ("log", "data") for op in ("read", "write")
-    ]
-    rest = [f'{where},layer="{layer}",role="",op=""' for layer in ("benchmark", "backend")]
-    yield Made("run_layer:latency:max", [*front, *rest, *(one.replace('which="x",', "") for one in devices)], 1, 0.004)
     yield Made("run:benchmark_slowness:ratio", [where], 1, 1)
+    yield Made("run:benchmark_slow:info", [where], 1, -1.0)
+    yield Made("benchwatch_run_why_info", [f'{where},layer="log_device",text="It is slow."'], 1, -1.0)
+    stages = [f'run="density",stage="{stage}",when="{when}"' for stage in STAGES for when in ("usual", "now")]
+    yield Made("benchwatch_run_why_seconds", stages, 1, 0.001)
 
 
 _QUEUED = ("queued", "admitted")
-_VDISK_SIGNALS = (
-    ("frontend", ""),
-    ("backend", ""),
-    ("oplog", " bypass"),
-    ("oplog", " fill"),
-    ("read_source", " hdd"),
-    ("read_source", " remote"),
-)
 
 
 def write(output: TextIO, family: Made, minutes: int) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from benchwatch.why import signals
 from tests.support.programs import FOLDER, output, program, too_old
 
 from .test_compose import SERVICES, TEXT, environment
@@ -146,7 +147,7 @@ def test_node_exporter_without_access_to_the_network_has_the_rest(tmp_path: Path
     assert node_exporter_arguments(tmp_path, tmp_path) == SERVICES["node-exporter"]["command"]
 
 
-def test_node_exporter_has_the_collectors_that_the_rules_need(tmp_path: Path) -> None:
+def test_node_exporter_has_the_collectors_that_rules_and_why_need(tmp_path: Path) -> None:
     collectors = {
         "node_cpu_seconds_total": "cpu",
         "node_disk_": "diskstats",
@@ -158,7 +159,8 @@ def test_node_exporter_has_the_collectors_that_the_rules_need(tmp_path: Path) ->
         "node_vmstat_": "vmstat",
     }
     rules = "".join(path.read_text() for path in (FOLDER / "rules").glob("*.yml"))
-    metrics = set(re.findall(r"(?<![\w:])node_\w+(?=[{\[])", rules))
+    asked = Path(signals.__file__).read_text()
+    metrics = {*re.findall(r"(?<![\w:])node_\w+(?=[{\[])", rules), *re.findall(r'"(node_\w+)', asked)}
     needed = {collectors[next(prefix for prefix in collectors if name.startswith(prefix))] for name in metrics}
     flags = node_exporter_arguments(Path("/proc"), tmp_path)
     assert needed <= {flag.removeprefix("--collector.") for flag in flags}

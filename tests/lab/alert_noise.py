@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from demo_processes import Processes
 from tests.lab import shipped
-from tests.lab.judging import table
+from tests.lab.tables import table
 from tests.support.grafana import Prometheus
 from tests.support.servers import Exporter, start_prometheus
 

@@ -1,4 +1,4 @@
-"""The parts of tests/experiments/attribution: Prometheus' configuration, the slow network, the rounds, the tables.
+"""The parts of tests/experiments/attribution: Prometheus' configuration, the slow network, the rounds.
 
 One machine is two in it: the last processor is the client's, the others are the server's.
 """
@@ -11,10 +11,9 @@ import random
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,16 +21,12 @@ from typing import Any
 import yaml
 
 from tests.lab import shipped
-from tests.lab.judging import Judged, Round, judge, publish
-from tests.lab.tape import Tape
 from tests.support.grafana import Prometheus
 
 _FAULT, _QUIET, _SETTLE, _DELAY = 12, 20, 100, 0.006
 """Seconds: a fault, the least rest after it, the time before the first; the delay of the slow network, each way."""
 _USUAL, _MOST_QUIET = 8, 120
 """Seconds for which the benchmark is as usual before the next fault; how long that is awaited."""
-_AFTER = 4
-"""Seconds after a fault in which what it left is still slow."""
 
 
 def configure(options: argparse.Namespace) -> None:
@@ -145,7 +140,7 @@ def _range(prometheus: str, query: str, begin: float, end: float) -> list[tuple[
 
 
 def rounds(options: argparse.Namespace) -> None:
-    """Inject faults in random order until the time is up; then store what was scraped meanwhile, for `judge`."""
+    """Inject faults in random order until the time is up; then store what was scraped meanwhile."""
     known, server = _faults(options), options.prometheus
     chosen = options.faults.split(",") if options.faults != "all" else list(known)
     threading.Thread(target=_forget_pages, args=(Path(options.data),), daemon=True).start()
@@ -176,33 +171,7 @@ def rounds(options: argparse.Namespace) -> None:
     Path(options.output).write_text(json.dumps(recorded))
 
 
-def tell(options: argparse.Namespace) -> None:
-    """Judge recorded rounds by the rules as they are now, and by the other methods, in tables."""
-    recordings = [json.loads(Path(path).read_text()) for path in options.recorded.split()]
-    judged = [one for recorded in recordings for one in _judged(recorded, options.peers or None)]
-    load = [one["load"] for recorded in recordings for one in recorded["rounds"]]
-    told = f"{len(judged)} rounds on {os.cpu_count()} processors; load average {min(load):.1f} to {max(load):.1f}."
-    publish(sorted(judged, key=lambda one: (one.fault != "no fault", one.fault)), told, Path(options.document), "real")
-
-
-def _judged(recorded: Mapping[str, Any], peers: str | None) -> Iterator[Judged]:
-    first, series = recorded["first"], recorded["series"]
-    tape = Tape(len(next(iter(series.values()))))
-    for key, values in series.items():
-        epoch = first if "_timestamp_seconds{" in key else 0
-        tape.series[key] = [
-            value - epoch if value is not None else "stale" if before is not None else None
-            for before, value in zip([None, *values], values, strict=False)
-        ]
-    found = []
-    for one in recorded["rounds"]:
-        begin, end = int(one["begin"]) - first, round(one["end"]) - first
-        found.append(Round(recorded["run"], one["fault"], one["expected"], begin, end, begin, end + _AFTER))
-    with tempfile.TemporaryDirectory(prefix="attribution-") as name:
-        yield from judge(tape, found, Path(name), lambda _: series, peers)
-
-
-PARTS = {"configure": configure, "delay": delay, "rounds": rounds, "judge": tell}
+PARTS = {"configure": configure, "delay": delay, "rounds": rounds}
 
 
 def main(part: str, *words: str) -> None:

@@ -3,6 +3,8 @@
     .venv/bin/python -m tests.lab.why simulated=3,1000                        rounds of each scene of the simulated CVM
     .venv/bin/python -m tests.lab.why recorded=.experiments/attribution-X.json   rounds of tests/experiments/attribution
 
+With document=docs/measured/why.md, it also writes the table into the section of that name there.
+
 The engine is the product's, with its questions; what answers them is a tape instead of a Prometheus.
 """
 
@@ -21,9 +23,9 @@ from benchwatch.why.exported import INFO
 from benchwatch.why.live import Engine
 from benchwatch.why.prometheus import Prometheus
 from benchwatch.why.seen import Samples
-from tests.lab.attribution import EXPECTED, play
-from tests.lab.judging import Round, table
-from tests.lab.tape import Tape
+from tests.lab.simulated import EXPECTED, play
+from tests.lab.tables import insert, table
+from tests.lab.tape import Round, Tape
 
 EPOCH = 1_790_000_000.0
 """Unix time of a tape's first second."""
@@ -147,8 +149,7 @@ def of_recording(path: str) -> list[Heard]:
         epoch = first if "_timestamp_seconds{" in key else 0
         tape.series[key] = [None if value is None else value - epoch for value in values]
     rounds = [
-        Round(content["run"], one["fault"], one["expected"], int(one["begin"]) - first, round(one["end"]) - first, 0, 0)
-        for one in content["rounds"]
+        Round(content["run"], one["fault"], one["expected"], int(one["begin"]) - first) for one in content["rounds"]
     ]
     return list(hear(recorded(tape, [content["run"]]), rounds))
 
@@ -169,7 +170,16 @@ def report(heard: Sequence[Heard]) -> str:
     return "\n".join([table(rows), total, *wrong])
 
 
+def main(*words: str) -> None:
+    """Judge the rounds that the words name, and print the tables."""
+    options = dict(word.split("=", 1) for word in words)
+    document = options.pop("document", "")
+    for kind, value in options.items():
+        text = report({"simulated": simulated, "recorded": of_recording}[kind](value))
+        print(text)
+        if document:
+            insert(Path(document), kind, text)
+
+
 if __name__ == "__main__":
-    for word in sys.argv[1:]:
-        kind, _, value = word.partition("=")
-        print(report({"simulated": simulated, "recorded": of_recording}[kind](value)))
+    main(*sys.argv[1:])

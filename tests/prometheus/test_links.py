@@ -68,7 +68,7 @@ def links(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """By alert; promtool is told to expect none, and prints what there is."""
     alerts = ("LatencySpike", "LatencyObjectiveMissed", "LogWriteStall", "DiskAwaitHigh", "VdiskLatencySpike")
     content = {
-        "rule_files": [str(path) for path in RULE_FILES if path.stem != "layers"],
+        "rule_files": [str(path) for path in RULE_FILES],
         "evaluation_interval": "1s",
         "group_eval_order": [group for group in GROUPS if not group.startswith("layer")],
         "tests": [

@@ -146,7 +146,7 @@ def test_alerts_on_a_slow_worker_carry_the_verdict_and_all_on_a_run_a_dashboard(
     slow = {"RunSlow", "LatencySpike", "LatencyObjectiveMissed", "ThroughputCollapse", "ThroughputZero", "RunStalled"}
     assert carried == slow
     without = {alert.content["alert"] for alert in ALERTS if "dashboard_url" not in alert.content["annotations"]}
-    assert without == {"RunExplained", "RunFailed", "RunWithoutLayers", "FailedTransactions", "CvmNotAnswering"} | {
+    assert without == {"RunExplained", "RunFailed", "FailedTransactions", "CvmNotAnswering"} | {
         alert.content["alert"] for alert in ALERTS if alert.group == "exporter"
     }
 
@@ -201,7 +201,7 @@ def test_windows_and_limits_fit_the_scrape_intervals() -> None:
 
 def test_groups_are_evaluated_every_second_where_spikes_are_looked_for_or_shown() -> None:
     intervals = {rule.group: rule.interval for rule in RULES}
-    every_second = {"runs", "workers", "disks", "layers", "why", "dashboards"}
+    every_second = {"runs", "workers", "disks", "why", "dashboards"}
     assert {group for group, interval in intervals.items() if interval == "1s"} == every_second
     assert {interval for group, interval in intervals.items() if "baselines" in group} == {"15s"}
 

@@ -3,7 +3,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
@@ -24,6 +24,8 @@ from tests.support.places import RECORDINGS, Place
 from tests.support.programs import output, program
 from tests.support.servers import start_prometheus
 from tests.support.waiting import PATIENCE
+from tests.why import scenes
+from tests.why.test_sentences import CASES
 
 pytestmark = pytest.mark.system
 
@@ -31,6 +33,8 @@ PROGRESS = RECORDINGS / "dashboards/pgbench-rate-retries-15.18/stderr"
 BEGIN, SECONDS = 1_795_168_000, 60
 LATER = BEGIN + 3600
 """When there were two machines with names."""
+SLOW_BEGIN, SLOW_SECONDS = BEGIN + 7200, scenes.LENGTH
+SLOW = CASES["log device"][0]
 
 
 def run(place: Place) -> Path:
@@ -38,9 +42,9 @@ def run(place: Place) -> Path:
     return place("a/db1.err", _progress().encode()).parent
 
 
-def _progress(begin: int = BEGIN) -> str:
+def _progress(begin: int = BEGIN, seconds: int = SECONDS) -> str:
     """A line a second."""
-    moments = range(begin + 1, begin + SECONDS + 1)
+    moments = range(begin + 1, begin + seconds + 1)
     return "".join(f"progress: {moment}.000 s, 100.0 tps, lat 1.000 ms stddev 0.100\n" for moment in moments)
 
 
@@ -131,53 +135,34 @@ def _samples() -> Iterator[str]:
             ("benchwatch_run_disk_info", 'run="named",host="db2",device="sdb",role="log"'),
         ):
             counters.setdefault(name, []).append(f"{name}{{{labels}}} 1 {LATER + second}")
-    for name, second, labels, value in _slowness():
-        counters.setdefault(name, []).append(f'{name}{{run="slow",{labels}}} {value} {BEGIN + second}')
+    for name, moment, labels, value in _slow_run():
+        words = ",".join(f'{key}="{text}"' for key, text in labels.items())
+        counters.setdefault(name, []).append(f"{name}{{{words}}} {value} {moment:.1f}")
     for name, lines in counters.items():
         yield f"# TYPE {name.removesuffix('_total')} {'counter' if name.endswith('_total') else 'gauge'}"
         yield from sorted(lines, key=lambda line: line.split(" ")[0])
     yield "# EOF"
 
 
-def _slowness() -> Iterator[tuple[str, int, str, float]]:
-    """Run `slow` has three spikes: the second by its log device, which a poll at 33 s finds to be the path; the others
-    for no known reason.
-    """
-    for second in range(-5, SECONDS + 101):
-        slow = 30 <= second <= 34
-        yield "run:benchmark_slowness:ratio", second, 'host="db"', 5 if slow else 1
-        if slow or 15 <= second <= 18 or 50 <= second <= 51:
-            yield "run:benchmark_slow:info", second, 'host="db"', 1
-        for layer, which, role, ratio in (
-            ("log_device", "sdb", "log", 60),
-            ("data_device", "sdc", "data", 1.2),
-            ("frontend", "40043", "log", 1.1),
-            ("path", "log", "log", 160 if second == 34 else 1),
-            ("database", "latency", "", 4.8),
-        ):
-            labels = f'host="db",layer="{layer}",which="{which}",role="{role}"'
-            yield "run_layer:slowness:ratio", second, labels, ratio if slow else 1
-            if slow and layer != "database":  # of which the usual is not known
-                yield "run_layer:slowness:times", second, labels, 2 * ratio
-        yield "run_layer:latency:seconds", second, LOG_DEVICE + ',op="write",role="log"', 0.042 if slow else 0.0007
-        yield "run_layer:latency:seconds", second, LOG_DEVICE + ',op="read",role="log"', 0.0004
-        if slow:
-            layer = "log_device" if second < 33 else "path"
-            yield "run_layer:suspect:rank", second, f'host="db",layer="{layer}"', 4 if layer == "path" else 10.02
-            yield "run:verdict:layer", second, f'host="db",layer="{layer}"', 1
-        if 17 <= second <= 20 or 52 <= second <= 60:  # known later than the spike began; of the last one after its end
-            text = "first" if second < 18 else "It was the network." if second < 50 else "It was a lock."
-            yield "benchwatch_run_why_info", second, f'host="db",layer="network",text="{text}"', 1
-        if 31 <= second <= 40 or 50 <= second <= 150:
-            worker = 'alertname="LatencySpike",alertstate="firing",severity="warning",worker="db1"'
-            yield "ALERTS", second, worker, 1
+def _slow_run() -> Iterator[tuple[str, float, Mapping[str, str], float]]:
+    """Run `tpcb`, whose log device is slow from 120 to 140 s; its alerts."""
+    for one in scenes.seen(SLOW).all():
+        name, labels = one.labels["__name__"], {key: text for key, text in one.labels.items() if key != "__name__"}
+        for time_, value in zip(one.times, one.values, strict=True):
+            yield name, SLOW_BEGIN + time_ - scenes.T0, labels, value
+    worker = {"run": "tpcb", "worker": "db1"}
+    for second in range(-5, SLOW_SECONDS + 101):
+        at = SLOW_BEGIN + second
+        yield "benchwatch_run_start_timestamp_seconds", at, worker, SLOW_BEGIN
+        if second > SLOW_SECONDS:
+            yield "benchwatch_run_end_timestamp_seconds", at, worker, SLOW_BEGIN + SLOW_SECONDS
+        firing = {**worker, "alertstate": "firing"}
+        if 31 <= second <= 40 or 121 <= second <= 220:
+            yield "ALERTS", at, {**firing, "alertname": "LatencySpike", "severity": "warning"}, 1
         if second % 15 == 0 and 15 <= second <= 45:
-            yield "ALERTS", second, 'alertname="A<b>",alertstate="firing",severity="info",worker="db1"', 1
+            yield "ALERTS", at, {**firing, "alertname": "A<b>", "severity": "info"}, 1
         if second < 31:
-            yield "ALERTS", second, 'alertname="Pending",alertstate="pending",severity="info"', 1
-
-
-LOG_DEVICE = 'host="db",layer="log_device",which="sdb"'
+            yield "ALERTS", at, {**worker, "alertstate": "pending", "alertname": "Pending", "severity": "info"}, 1
 
 
 def drawing(page: Page, title: str) -> str:
@@ -279,47 +264,50 @@ def rows(page: Page, title: str) -> list[list[str]]:
     return [[re.sub("<.*?>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row)] for row in body]
 
 
+def slow(place: Place) -> Path:
+    """The slow run, of which the files are there too."""
+    return place("tpcb/db1.err", _progress(SLOW_BEGIN, SLOW_SECONDS).encode()).parent
+
+
 def test_a_slow_run_says_when_and_why_and_what_fired(url: str, place: Place, tmp_path: Path) -> None:
-    _, page = report(place("slow/db1.err", _progress().encode()).parent, url, tmp_path)
+    _, page = report(slow(place), url, tmp_path)
     assert page.text("h2").index("Why it was slow") < page.text("h2").index("Disks")
     assert rows(page, "Why it was slow") == [
-        ["0:15–0:18", "It was the network.", "–"],  # not what happened 12 s later
-        [
-            "0:30–0:34",
-            "log device sdb 42 ms, 120x its usual; vdisk 40043 as usual: guest or network path.",
-            "path log 320x, log device sdb 120x, database latency",
-        ],
-        ["0:50–0:51", "It was a lock.", "–"],
+        ["2:00–2:20", CASES["log device"][2]],
         ["A&lt;b&gt;", "0:15–0:45", "info", "worker=db1"],
-        ["LatencySpike", "0:31–0:40, 0:50–2:30", "warning", "worker=db1"],
+        ["LatencySpike", "0:31–0:40, 2:01–3:40", "warning", "worker=db1"],
     ]
 
 
-def test_the_layers_that_stood_out_are_drawn_over_the_time_of_the_run(url: str, place: Place, tmp_path: Path) -> None:
-    _, page = report(place("slow/db1.err", _progress().encode()).parent, url, tmp_path)
-    said = drawing(page, "Layers")
+def test_what_an_operation_waits_for_is_drawn_usually_and_now(url: str, place: Place, tmp_path: Path) -> None:
+    _, page = report(slow(place), url, tmp_path)
+    said = drawing(page, "What an operation waits for, usually and at 2:00")
     assert said == (
-        "Layers, compared with their usual values: path from 1x to 160x, median 1x; "
-        "log device from 1x to 60x, median 1x; "
-        "database from 1x to 4.8x, median 1x"
+        "From usually to now: client and network 1 ms to 0; database at work 2 ms to 1.81 ms; lock 100 µs to 605 µs; "
+        "other waits of the database 300 µs to 1.81 ms; log device 1.3 ms to 44.2 ms; data device 1.3 ms to 605 µs"
     )
 
 
-def test_spikes_of_a_run_that_only_its_files_date_are_in_doubt(url: str, place: Place, tmp_path: Path) -> None:
-    path = place("slow/db1.err", _undated().encode(), written=BEGIN + SECONDS)
+def test_slow_times_of_a_run_that_only_its_files_date_are_in_doubt(url: str, place: Place, tmp_path: Path) -> None:
+    undated = re.sub(
+        r"\d{10}\.000",
+        lambda moment: f"{float(moment[0]) - SLOW_BEGIN:.1f}",
+        _progress(SLOW_BEGIN, SLOW_SECONDS),
+    )
+    path = place("tpcb/db1.err", undated.encode(), written=SLOW_BEGIN + SLOW_SECONDS)
     _, page = report(path.parent, url, tmp_path)
     (section,) = re.findall(r"<h2>Why it was slow</h2>.*?</section>", page.source, re.DOTALL)
     assert "dated by file modification times" in section
 
 
-def test_a_run_that_was_as_usual_says_so_and_one_that_no_rule_watched_nothing(
+def test_a_run_that_was_as_usual_says_so_and_one_that_prometheus_did_not_see_nothing(
     url: str, place: Place, tmp_path: Path
 ) -> None:
-    early = _progress(BEGIN - SECONDS).encode()
-    _, page = report(place("slow/db1.err", early).parent, url, tmp_path)
+    early = place("tpcb/db1.err", _progress(SLOW_BEGIN, 100).encode())  # of which the slow part is not there
+    _, page = report(early.parent, url, tmp_path)
     assert rows(page, "Why it was slow") == [
-        ["A&lt;b&gt;", "1:15–1:45", "info", "worker=db1"],
-        ["LatencySpike", "1:31–1:40, 1:50–2:40", "warning", "worker=db1"],  # until 100 s after the end
+        ["A&lt;b&gt;", "0:15–0:45", "info", "worker=db1"],
+        ["LatencySpike", "0:31–0:40, 2:01–3:20", "warning", "worker=db1"],  # until 100 s after the end
     ]
     assert "The run was never slower than usual, as far as Prometheus could compare it." in page.text("p")
     assert "Why it was slow" not in report(run(place), url, tmp_path)[1].source

@@ -18,8 +18,6 @@ GROUPS = (
     "disks",
     "vdisk_baselines",
     "vdisks",
-    "layer_baselines",
-    "layers",
     "why",
     "exporter",
     "dashboards",
@@ -83,7 +81,7 @@ def evaluate(
     loads: list[dict[str, str]],
     seconds: int,
     expected: Mapping[str, Mapping[str, float]],
-    files: tuple[str, ...] = ("runs", "workers", "disks", "vdisks", "layers", "exporter"),
+    files: tuple[str, ...] = ("runs", "workers", "disks", "vdisks", "exporter"),
 ) -> None:
     """Has promtool evaluate files of rules on these series, second by second; fails if a rule cannot be evaluated.
 

@@ -22,6 +22,7 @@ from tests.support.waiting import PATIENCE, eventually
 
 LONG = 300.0
 """Seconds for what takes a minute on a quiet machine."""
+VDISK = "vm_role:vdisk_writes:rate{vm='pg1',role='%s'}"
 
 
 class Scene:
@@ -124,18 +125,19 @@ def test_no_rule_fails_and_no_run_stays_that_is_gone(
         found = prometheus.instant(f"sum by (run) ({series})", time.time())
         return sorted(one["metric"]["run"] for one in found)
 
+    host = "worker:benchwatch_run_host_info:any{host='%s'}"
     prometheus = start_prometheus(processes, tmp_path, config)
-    for series in ("run_layer:slowness:ratio{host='old'}", "run_layer:latency:seconds{host='old',layer='frontend'}"):
-        eventually(lambda series=series: runs(series) == ["ends", "stays"], series, LONG)
+    eventually(lambda: runs(host % "old") == ["ends", "stays"], "both runs", LONG)
+    eventually(lambda: runs(VDISK % "log") == ["ends"], "the first run's vdisk", LONG)
     assert failures(prometheus) == []
     processes.stop_all()
     time.sleep(seconds)
     scene.after, scene.removed = True, removed
     prometheus = start_prometheus(processes, tmp_path, config)
-    moved = "run_layer:latency:seconds{host='new',layer='frontend'}"
-    eventually(lambda: runs(moved) == ["stays"], moved, LONG)
+    eventually(lambda: runs(host % "new") == ["stays"], "the other machine", LONG)
+    eventually(lambda: runs(VDISK % "data") == ["stays"], "the other role", LONG)
     time.sleep(40)  # past the 30 s in which a run counts as just begun
     assert failures(prometheus) == []
     assert runs("worker:benchwatch_run_state:settled") == ["stays"]
-    assert runs("host_run:benchwatch_run_state:watched") == ["stays"]
-    assert runs("timestamp(run_layer:latency:seconds) > time() - 5") == ["stays"]
+    assert runs("worker:benchwatch_run_host_info:any") == ["stays"]
+    assert runs("device:benchwatch_disk_info:role{host='new'}") == ["stays"]

@@ -79,7 +79,7 @@ def figure(plot: Plot) -> Figure:
         data.append(_heat(plot.heat, x_factor))
     if any(one.look == "bars" for one in plot.drawings):
         rows, longest = len(plot.y.ticks), max(len(name) for _, name in plot.y.ticks)
-        layout |= {"height": 70 + _ROW * rows, "bargap": 0.35, "hovermode": "closest"}
+        layout |= {"height": 70 + _ROW * rows, "bargap": 0.35, "barmode": "stack", "hovermode": "closest"}
         layout["yaxis"] |= {"range": [rows - 0.5, -0.5], "showgrid": False}
         layout["margin"]["l"] = 14 + 6.2 * min(longest, _LONGEST_NAME)
     else:
@@ -187,6 +187,7 @@ def _band(one: Drawing, x: Array, low: Array, high: Array) -> Figure:
 
 def _bars(one: Drawing) -> Figure:
     found: Figure = {"type": "bar", "orientation": "h", "y": one.y.tolist(), "x": _numbers(one.x)}
+    found["name"] = _text(one.name)
     found |= {"marker": {"color": list(map(_colour, one.colours))}, "customdata": list(one.words)}
     found["hovertemplate"] = "%{y}: %{customdata}<extra></extra>"
     if one.low is not None and one.high is not None:

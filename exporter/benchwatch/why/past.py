@@ -16,7 +16,7 @@ _RETENTION = "15d"
 _PIECE = 6 * 3600.0
 """Seconds of a run that one answer covers."""
 _AROUND = 125.0
-_MOST = 30
+MOST = 30
 """Slow times that are explained: the longest."""
 _EARLIER_RUNS = 5
 _YOUNG = 35.0
@@ -45,7 +45,7 @@ def explanations(
     before = _kin(prometheus, of.facts, span[0], now) if first - span[0] < _YOUNG else None
     times = slow(of, before)
     asked = [one for one in times if one.end >= (begin or 0.0) and one.begin <= last]
-    longest = sorted(sorted(asked, key=lambda one: one.begin - one.end)[:_MOST])
+    longest = sorted(sorted(asked, key=lambda one: one.begin - one.end)[:MOST])
     return list(_explained(of, questions, longest, times, before, last))
 
 

@@ -1,7 +1,5 @@
 """The sentence that says why a run is slow, and the waterfall of its operations: the only place of both."""
 
-from collections.abc import Iterator
-
 from ..show.content import Column, Table, TableRow
 from ..values import numbers
 from .causes import time
@@ -68,16 +66,17 @@ def _not_seen(of: Explanation) -> str:
 def waterfall(of: Explanation) -> Table:
     """The stages of an operation, usually and now; each column adds up to its last row."""
     columns = [Column("a mean operation waits for", right=False), Column("usually"), Column("now"), Column("more")]
-    return Table(columns, list(_rows(of)))
+    rows = [
+        TableRow([stage, *map(_ms, (before, now, now - before))]) for stage, (before, now) in shown_stages(of).items()
+    ]
+    return Table(columns, [*rows, TableRow(["in all", *map(_ms, (of.usual.latency, of.now.latency, of.slower))])])
 
 
-def _rows(of: Explanation) -> Iterator[TableRow]:
+def shown_stages(of: Explanation) -> dict[str, tuple[float, float]]:
+    """Seconds of an operation that each stage takes, usually and now, without those that are next to nothing."""
     least = _SHOWN * max(of.now.latency, of.usual.latency)
-    for stage in STAGES:
-        before, now = of.usual.stages.get(stage, 0.0), of.now.stages.get(stage, 0.0)
-        if max(before, now) >= least:
-            yield TableRow([stage, *map(_ms, (before, now, now - before))])
-    yield TableRow(["in all", *map(_ms, (of.usual.latency, of.now.latency, of.slower))])
+    both = {stage: (of.usual.stages.get(stage, 0.0), of.now.stages.get(stage, 0.0)) for stage in STAGES}
+    return {stage: seconds for stage, seconds in both.items() if max(seconds) >= least}
 
 
 def _ms(seconds: float) -> str:

@@ -1,14 +1,12 @@
-"""Does the verdict name the layer that is slow? Rounds of simulated faults, judged by the product's own rules.
+"""Rounds of simulated faults, as a Prometheus would record them.
 
 Each round is a simulated cluster, its guest and its pgbench, side by side with others on one virtual clock, so that
 hundreds of rounds take minutes. The product's poller reads the pages' HTML, its watcher of runs reads pgbench's lines,
-and its exporter renders both. With --peers, two published methods rank the same series.
+and its exporter renders both.
 """
 
-import argparse
 import os
 import random
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -25,8 +23,7 @@ from benchwatch.nutanix.simulator.variations import write
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
 from benchwatch.settings.settings import RunsSettings
-from tests.lab.judging import Judged, Round, judge, publish
-from tests.lab.tape import Tape
+from tests.lab.tape import Round, Tape
 
 EXPECTED = {
     "steady": "none",
@@ -39,8 +36,8 @@ EXPECTED = {
     "cvm-queue": "cvm_queue",
 }
 """The layer that each scene's fault is in."""
-_AT_ONCE, _AROUND, _POLL = 80, 20, 10
-"""Rounds that are played side by side; seconds looked at before and after a fault; seconds between polls of a CVM."""
+_AROUND, _POLL = 20, 10
+"""Seconds looked at after a fault; seconds between polls of a CVM."""
 _UUID = "5f0d7d8e-3a52-4c0b-9f0e-{:012d}"
 
 
@@ -112,33 +109,4 @@ def play(scenes: Sequence[tuple[str, int]], folder: Path, skipped: int = 0) -> t
             tape.scrape(second, text, epoch, instance="exporter:19777", job=f"benchwatch-{part}")
     for world in worlds:
         world.output.close()
-    return tape, [
-        Round(
-            *(name, scene, EXPECTED[scene], begin, end),
-            first=begin - _AROUND * (EXPECTED[scene] == "none"),
-            last=end + _AROUND - 1,
-        )
-        for name, (scene, _) in zip(names, scenes, strict=True)
-    ]
-
-
-def main() -> None:
-    """Play, judge and print."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--rounds", type=int, default=20, help="of each scene (20)")
-    parser.add_argument("--peers", help="a Python that has fse-baro 0.2.2 (default: without the other methods)")
-    parser.add_argument("--document", type=Path, help="the page whose section `simulated` is written")
-    options = parser.parse_args()
-    planned = [(scene, number) for number, scene in enumerate(list(EXPECTED) * options.rounds, 1)]
-    judged: list[Judged] = []
-    for begin in range(0, len(planned), _AT_ONCE):
-        with tempfile.TemporaryDirectory(prefix="attribution-") as name:
-            tape, rounds = play(planned[begin : begin + _AT_ONCE], Path(name))
-            judged += judge(tape, rounds, Path(name), lambda one, tape=tape: tape.of(one.run), options.peers)
-    judged.sort(key=lambda one: list(EXPECTED).index(one.fault))
-    told = f"{options.rounds} rounds of each scene, seeds 1 to {len(planned)}."
-    publish(judged, told, options.document, "simulated")
-
-
-if __name__ == "__main__":
-    main()
+    return tape, [Round(name, scene, EXPECTED[scene], begin) for name, (scene, _) in zip(names, scenes, strict=True)]

@@ -1,4 +1,4 @@
-"""The short form of tests/lab/attribution.py: simulated faults, judged by the rules as they are."""
+"""How tests/lab judges rounds, and what it takes for the machines of real ones."""
 
 import re
 from argparse import Namespace
@@ -9,46 +9,25 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.lab.attribution import play
-from tests.lab.judging import Judged, insert, judge, tables
 from tests.lab.real import configure
-
-
-@pytest.mark.slow(6)
-def test_the_layer_of_a_fault_is_named_and_none_without_one(tmp_path: Path) -> None:
-    scenes = [("steady", 1), ("path-slow", 2), ("oplog-bypassed", 3)]
-    tape, rounds = play(scenes, tmp_path, skipped=60)
-    judged = list(judge(tape, rounds, tmp_path, lambda one: tape.of(one.run), None))
-    named = {one.fault: one.ours for one in judged}
-    assert named == {"steady": "none", "path-slow": "path", "oplog-bypassed": "oplog"}
-    assert [one.fault for one in judged if one.wrong] == []
-
-
-def test_what_is_slow_because_of_the_fault_is_not_wrong() -> None:
-    named = {"log_device": 10, "oplog": 25, "path": 2}
-    one = Judged("oplog-full", "oplog", named, 11, 40)
-    assert one.ours == "oplog"
-    assert one.wrong == {"path"}
-    assert Judged("steady", "none", {"log_device": 1}, None, 0).wrong == {"log_device"}
-    assert Judged("steady", "none", {}, None, 0).ours == "none"
+from tests.lab.tables import insert
+from tests.lab.tape import Round
+from tests.lab.why import Heard, report
 
 
 def test_the_tables_stand_between_their_marks(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    marks = "<!-- real: written by tests/lab -->\nold\n<!-- end of real -->"
-    page.write_text(f"before\n{marks}\nafter\n")
-    rounds = [
-        Judged("lock", "database", {"database": 9}, 3, 10, "memory", "database"),
-        Judged("lock", "database", {}, None, 0, "memory", "network"),
-        Judged("no fault", "none", {}, None, 0, "memory", "memory"),
-    ]
-    insert(page, "real", tables(rounds, "3 rounds."))
+    page.write_text("before\n<!-- recorded: written by tests/lab -->\nold\n<!-- end of recorded -->\nafter\n")
+    lock = Round("run", "lock", "database", 100)
+    quiet = Round("run", "no fault", "none", 200)
+    heard = [Heard(lock, [(3, "network", "a"), (5, "database", "b")]), Heard(lock, []), Heard(quiet, [])]
+    insert(page, "recorded", report(heard))
     text = page.read_text()
-    assert text.startswith("before\n<!-- real: written by tests/lab -->\n\n3 rounds.\n")
-    assert text.endswith("\n\n<!-- end of real -->\nafter\n")
-    assert "|lock|database|2|50 %|50 %|0|3 (at most 3)|0 %|50 %|" in text
-    assert "|lock (database)|1|**1**|" in text
-    assert "|no fault (none)|**1**||" in text
+    assert text.startswith("before\n<!-- recorded: written by tests/lab -->\n\n|fault|")
+    assert text.endswith("\n\n<!-- end of recorded -->\nafter\n")
+    assert "|lock|database|2|1 of 2|2|3 s (at most 3 s)|" in text
+    assert "|no fault|none|1|1 of 1|0|-|" in text
+    assert "1 of 2 faults right" in text
     assert "old" not in text
     with pytest.raises(ValueError, match="expected the lines '<!-- other"):
         insert(page, "other", "")
