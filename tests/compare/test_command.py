@@ -492,6 +492,13 @@ def test_a_failed_run_can_be_forced_and_that_is_said(compare: Compare, tmp_path:
     assert "! failed, worker db: the run failed: exit code 2" in out
 
 
+def test_a_warning_about_the_base_stands_once_for_several_others(compare: Compare, tmp_path: Path) -> None:
+    failed = place(tmp_path / "failed", 900.0, record="exit_code: 2\n")
+    others = [place(tmp_path / name, 1000.0) for name in ("one", "two")]
+    _, out, _ = compare(failed, *others, "--force")
+    assert out.count("! failed, worker db: the run failed: exit code 2") == 1
+
+
 def test_a_failed_run_is_not_judged(found: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
     base, other = pair(tmp_path, 1200)
     (other / "run.yaml").write_text("exit_code: 2\n")

@@ -33,7 +33,7 @@ SHOWN = {
     ("iperf3", "bit/s", 1): {'{run="r"}': 8000},
     ("live", "table", 2): {'{run="r", what="pgbench TPS"}': 1000},
     ("density", "TPS", 0): {"{}": 1000},
-    ("compare", "Results in percent of the baseline", 0): {
+    ("compare", "Results, as multiples of the baseline's", 0): {
         '{run="r", what="pgbench TPS", part="all"}': 2,
         '{run="base", what="pgbench TPS", part="all"}': 1,
     },

@@ -373,6 +373,13 @@ class Alerting(http.server.BaseHTTPRequestHandler):
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         found = [
             {"state": "firing", "labels": {"alertname": "Slow", "severity": "warning", "run": "a"}},
+            {"state": "firing", "labels": {"alertname": "ThroughputZero", "severity": "critical", "run": "a"}},
+            {
+                "state": "firing",
+                "labels": {"alertname": "RunSlow", "severity": "warning", "run": "a"},
+                "annotations": {"summary": "a is slow: database", "verdict": "It waits for a lock."},
+            },
+            {"state": "firing", "labels": {"alertname": "RunExplained", "severity": "info", "run": "a"}},
             {"state": "firing", "labels": {"alertname": "Other", "severity": "critical", "run": "b"}},
             {"state": "pending", "labels": {"alertname": "Soon", "severity": "critical"}},
             {
@@ -400,5 +407,9 @@ def test_alerts_that_fire_are_shown_those_of_other_runs_are_not(pgbench: Path) -
             eventually(lambda: "<h2>Disks</h2>" in server.get("a").text, "Prometheus is asked")
             tree = server.tree("a")
         prometheus.shutdown()
-    assert texts(tree, "#alerts .banner") == ["Slow warning:", f"{EVIL} critical: {EVIL}"]
+    assert texts(tree, "#alerts .banner") == [
+        "RunSlow, ThroughputZero critical: a is slow: database. It waits for a lock",  # one cause
+        "Slow warning:",
+        f"{EVIL} critical: {EVIL}",
+    ]
     assert texts(tree, "#machine .note") == ["Prometheus has no disk of node_exporter with any I/O in this time."]

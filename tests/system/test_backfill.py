@@ -163,9 +163,9 @@ def test_the_dashboard_that_compares_runs_finds_backfilled_ones(compared: View) 
         for target in targets(dashboard)
         if not target.panel.startswith("annotation") and not compared.ask(target, values)
     ]
-    assert empty == ["Results in percent of the baseline"] * 3, "no bandwidth, no bits; fio ran at another time"
+    assert empty == ["Results, as multiples of the baseline's"] * 3, "no bandwidth, no bits; fio ran at another time"
     asked = {target.panel: target for target in reversed(list(targets(dashboard)))}
-    ratios = compared.ask(asked["Results in percent of the baseline"], values)
+    ratios = compared.ask(asked["Results, as multiples of the baseline's"], values)
     found = {(one["metric"]["run"], one["metric"]["what"]): one["value"][1] for one in ratios}
     assert found == {(run, "pgbench TPS"): "1" for run in ("base", "other")}
     differing = compared.ask(asked["Parameters that differ"], values)

@@ -277,7 +277,7 @@ def test_show_and_list_have_its_results(runs: Path, capsys: pytest.CaptureFixtur
     assert main(["show", str(runs / "one"), "--require", "laps/s >= 151", "--require", "left p95 < 3ms"]) == 0
     head, titles, left, right, together, lost, *_ = capsys.readouterr().out.splitlines()
     assert head == "one: toy 1.0, finished, 1m 00s"
-    assert titles.split() == ["laps/s", "p95", "of", "reports,", "mean", "p95"]
+    assert titles.split() == ["laps/s", "p95", "per", "report,", "averaged", "p95"]
     assert (left.split()[:2], right.split()[:2]) == (["left", "101"], ["right", "50.0"])
     assert (together.split()[:2], lost.strip()) == (["all", "151"], "failed 3 of 9,083 laps (0.033 %)")
     assert main(["list", str(runs), "--json"]) == 0
@@ -417,7 +417,7 @@ def test_it_has_the_standard_dashboard_and_is_compared(
     for target in targets(compared):
         by_panel[target.panel] = f"{by_panel.get(target.panel, '')} {target.expression}"
     (baseline,) = [one["query"]["query"] for one in compared["templating"]["list"] if one["name"] == "baseline"]
-    results = by_panel["Results in percent of the baseline"]
+    results = by_panel["Results, as multiples of the baseline's"]
     assert [
         name
         for name, place in (

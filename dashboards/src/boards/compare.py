@@ -1,4 +1,4 @@
-"""Compare runs: results against a baseline in percent, what was set differently, both runs on one axis of elapsed time.
+"""Compare runs: results against a baseline, what was set differently, both runs on one axis of elapsed time.
 
 PromQL's `offset` takes no expression, but Grafana puts a variable's value into a query before it is sent. So hidden
 variables ask Prometheus how long ago each run began, and the queries of the curves are shifted by that much: both runs
@@ -16,14 +16,16 @@ from benchwatch.tools.roles import Roles
 
 from . import benchmark, variables
 from .board import Board, Row
-from .look import GREEN, ORANGE, RED, Steps, in_unit, network, transformation
+from .look import GREEN, RED, Steps, in_unit, network, transformation
 from .queries import Query, alive, followed, mean_of, now, once, p99_or_others, percentiles
 from .tables import Column, bars, course, table
 
 _MARGIN = 5
 _QUANTILES = ("0.5", "0.95", "0.99", "0.999")
-_MORE: Steps = ((None, "transparent"), (0, RED), (0.9, ORANGE), (0.97, "transparent"), (1.03, GREEN))
-_LESS: Steps = ((None, "transparent"), (0, GREEN), (0.97, "transparent"), (1.03, ORANGE), (1.1, RED))
+_MORE: Steps = ((None, "text"), (0, RED), (0.95, "text"), (1.05, GREEN))
+_LESS: Steps = ((None, "text"), (0, GREEN), (0.95, "text"), (1.05, RED))
+"""Two equal runs differ by up to 5 %, as for `benchwatch compare --allowance`."""
+_TIMES = "suffix:x"
 
 _LINK = "/d/benchwatch-compare?${__url_time_range}&${baseline:queryparam}&var-run=${__value.raw:percentencode}"
 _RUN = Column("run", "Run", link=_LINK, width=220)
@@ -102,15 +104,14 @@ def _table() -> dashboard.Panel:
         return now(f"({_results(family, how)})\nand on (what)\n({base})")
 
     return table(
-        "Results in percent of the baseline",
+        "Results, as multiples of the baseline's",
         "The final reports (of whole runs, warm-ups included) of the runs that have a result of the same tool and unit "
         "as the baseline, for all workers of a run: throughput is summed, unless they "
         "followed each other; latencies are the highest. "
-        "100 % is the same part (job and direction, for tools that tell them apart) of the baseline.",
+        "1.00 x is the same part (job and direction, for tools that tell them apart) of the baseline.",
         part(rate, "sum"),
         part(lambda roles: roles.result_bandwidth, "sum"),
         part(lambda roles: roles.result_latency),
-        part(lambda roles: roles.result_deviation),
         *(part(lambda roles: roles.result_quantile, more=f'quantile="{quantile}"') for quantile in _QUANTILES[1:]),
         absolute(lambda roles: None if roles.unit.in_bytes else roles.result_rate, "sum"),
         absolute(lambda roles: roles.result_rate if roles.unit.name == "B/s" else roles.result_bandwidth, "sum"),
@@ -121,24 +122,22 @@ def _table() -> dashboard.Panel:
             _RUN,
             Column("what", "Result", width=120),
             Column("part", "Part", width=110),
-            Column("Value #A", "Throughput", "percentunit", steps=_MORE, decimals=1),
-            Column("Value #B", "Bandwidth", "percentunit", steps=_MORE, decimals=1),
-            Column("Value #C", "Mean latency", "percentunit", steps=_LESS, decimals=1),
-            Column("Value #D", "Standard deviation", "percentunit", steps=_LESS, decimals=1),
+            Column("Value #A", "Throughput", _TIMES, steps=_MORE, decimals=2, as_text=True),
+            Column("Value #B", "Bandwidth", _TIMES, steps=_MORE, decimals=2, as_text=True),
             *(
-                Column(f"Value #{letter}", title, "percentunit", steps=_LESS, decimals=1)
-                for letter, title in zip("EFG", ("p95", "p99", "p99.9"), strict=True)
+                Column(f"Value #{letter}", title, _TIMES, steps=_LESS, decimals=2, as_text=True)
+                for letter, title in zip("CDEF", ("Mean latency", "p95", "p99", "p99.9"), strict=True)
             ),
-            Column("Value #H", "Rate, absolute", "short", decimals=1),
-            Column("Value #I", "Bytes, absolute", "Bps"),
-            Column("Value #J", "Mean latency, absolute", "s"),
-            Column("Value #L", "Bits, absolute", "bps"),
-            Column("Value #K", "Workers", "short", width=90),
+            Column("Value #G", "Rate", "short", decimals=1),
+            Column("Value #H", "Bytes", "Bps"),
+            Column("Value #K", "Bits", "bps"),
+            Column("Value #I", "Mean latency, absolute", "s"),
+            Column("Value #J", "Workers", "short", width=90),
         ],
-        bad="red: more than 10 % worse. Changes within 3 % have no colour, because two equal runs differ that much. "
-        "With a rate limit, 100 % of the throughput means nothing; compare the latency instead.",
+        bad="red: more than 5 % worse. Smaller changes have no colour, because two equal runs differ that much: "
+        "`benchwatch compare` says how certain a change is. With a rate limit, compare the latency.",
         none="The baseline has no result at the end of this time range",
-        size=(24, 9),
+        size=(24, 6),
         sort=("Run", "down"),
     )
 
@@ -187,6 +186,7 @@ def _distribution() -> dashboard.Panel:
             )
         ],
         log=True,
+        compared=True,
     )
 
 
@@ -262,6 +262,7 @@ def _course(
         size=(12, 9),
         log=log,
         right=right,
+        compared=True,
     )
 
 
@@ -306,8 +307,7 @@ def _courses() -> list[dashboard.Panel]:
 
 BOARD = Board(
     uid="benchwatch-compare",
-    description="Runs compared with a baseline: results in percent, parameters, distributions, and both over elapsed "
-    "time.",
+    description="Runs compared with a baseline: results, parameters, distributions, and both over elapsed time.",
     variables=[
         variables.datasource(),
         variables.run(many=False),

@@ -7,6 +7,7 @@ from grafana_foundation_sdk.models import barchart, common, dashboard, prometheu
 from grafana_foundation_sdk.models import table as tables
 
 from .look import (
+    BLUE,
     NEUTRAL,
     Steps,
     legend,
@@ -139,8 +140,12 @@ def bars(
     before: Sequence[dashboard.DataTransformerConfig],
     log: bool = False,
     stacked: bool = False,
+    compared: bool = False,
 ) -> dashboard.Panel:
-    """Bars of the queries' present values, grouped by the field `category`; `stacked`: one bar each, lying."""
+    """Bars of the queries' present values, grouped by the field `category`; `stacked`: one bar each, lying.
+
+    `compared`: of a run and its baseline.
+    """
     return panel(
         "barchart",
         title,
@@ -162,15 +167,18 @@ def bars(
         size=size,
         custom=barchart.FieldConfig(fill_opacity=70, scale_distribution=scale(log)),
         color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.PALETTE_CLASSIC_BY_NAME),
-        overrides=[override("byName", category, unit="none"), _baseline()],
+        overrides=[override("byName", category, unit="none"), *(_compared() if compared else [])],
         transformations=before,
         format_=prometheus.PromQueryFormat.TABLE,
     )
 
 
-def _baseline() -> dashboard.DashboardFieldConfigSourceOverrides:
-    """The run that another one is compared with is grey."""
-    return override("byRegexp", r"/ \(baseline\)( |$)/", color={"mode": "shades", "fixedColor": "#9FA7B3"})
+def _compared() -> list[dashboard.DashboardFieldConfigSourceOverrides]:
+    """A run is blue, that with which it is compared grey."""
+    return [
+        override("byRegexp", r"/^(?!.* \(baseline\)( |$)).+$/", color={"mode": "shades", "fixedColor": BLUE}),
+        override("byRegexp", r"/ \(baseline\)( |$)/", color={"mode": "shades", "fixedColor": "#9FA7B3"}),
+    ]
 
 
 def course(
@@ -185,10 +193,11 @@ def course(
     size: tuple[int, int],
     log: bool = False,
     right: tuple[str, str, float | None] | None = None,
+    compared: bool = False,
 ) -> dashboard.Panel:
     """Lines over the seconds since a start, which `elapsed` gives; `length` is how far back from now is asked for.
 
-    `right`: as of a graph.
+    `right`: as of a graph; `compared`: as of bars.
     """
     name = "elapsed"
     return panel(
@@ -211,8 +220,8 @@ def course(
         ),
         color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.PALETTE_CLASSIC),
         overrides=[
+            *(_compared() if compared else []),
             override("byName", name, unit="s", custom__scaleDistribution=scale(False)),
-            _baseline(),
             *([right_axis(*right)] if right else []),
         ],
         transformations=[

@@ -16,7 +16,8 @@ _TONES: dict[str, Tone] = {
 
 
 def blocks(found: Comparisons) -> Iterator[Block]:
-    """The whole comparison, each of the others after a heading."""
+    """The whole comparison, each of the others after a heading. A warning that several of them share stands once."""
+    warnings: set[str] = set()
     for one in found.others:
         yield Heading(f"{one.other.name} against {found.base.name}")
         yield Sentence(f"base: {describe(found.base)}")
@@ -26,7 +27,9 @@ def blocks(found: Comparisons) -> Iterator[Block]:
         yield _figures(found, one)
         if one.parameters:
             yield _parameters(one)
-        yield from (Sentence(f"! {finding.text}", "warning") for finding in one.findings)
+        new = [finding.text for finding in one.findings if finding.text not in warnings]
+        warnings.update(new)
+        yield from (Sentence(f"! {text}", "warning") for text in new)
 
 
 def _figures(found: Comparisons, comparison: Comparison) -> Table:

@@ -46,7 +46,7 @@ MEASURES = (THROUGHPUT, BANDWIDTH, LATENCY_MEAN, *LATENCY_QUANTILES, LATENCY_MAX
 def of_reports(quantile: str) -> Measure:
     """The mean over all reports, weighted by operations, of a quantile that each report has. No quantile of the run."""
     measure = _of_quantile(float(quantile))
-    return measure._replace(name=f"{measure.name}_of_reports", title=f"{measure.title} of reports, mean")
+    return measure._replace(name=f"{measure.name}_of_reports", title=f"{measure.title} per report, averaged")
 
 
 def of_lost(word: str, lost: Lost) -> Measure:

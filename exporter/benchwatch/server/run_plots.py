@@ -19,12 +19,14 @@ from ..show.as_html import html
 from ..show.content import Sentence, Table, TableRow
 from ..tools.registry import names
 from ..values.printable import in_html
+from ..why.exported import SLOW, UNSEEN
 from ..why.prometheus import Prometheus, PrometheusError
 from .vdisks import VdiskHistory
 
 _PATIENCE = 5.0
 """Seconds that an answer of Prometheus may take."""
 _CRITICAL = "critical"
+_Alert = Mapping[str, Mapping[str, str]]
 
 
 def note(text: str) -> str:
@@ -119,20 +121,36 @@ def machine(url: str, timelines: Sequence[Timeline]) -> str:
 
 
 def alerts(url: str, name: str) -> str:
-    """The firing alerts that name this run or no run, most important first; if Prometheus does not answer, why."""
+    """The firing alerts that name this run or no run, a banner for each cause, most important first.
+
+    If Prometheus does not answer, it says why.
+    """
     try:
         firing = Prometheus(url, 0.0, 0.0, _PATIENCE).firing()
     except PrometheusError as error:
         return note(f"No alerts and no disks: {error}; this page keeps asking.")
-    found = [one for one in firing if one.get("labels", {}).get("run") in (None, name)]
-    found.sort(key=lambda one: (one["labels"].get("run") is None, one["labels"].get("severity") != _CRITICAL))
-    return "".join(map(_alert, found))
+    found = [one for one in firing if _labels(one).get("run") in (None, name) and _name(one) != UNSEEN]
+    found.sort(key=lambda one: (_labels(one).get("run") is None, _labels(one).get("severity") != _CRITICAL))
+    slow = sorted((one for one in found if _name(one) in SLOW), key=lambda one: _name(one) != "RunSlow")
+    others = [[one] for one in found if one not in slow]
+    return "".join(map(_banner, [slow, *others] if slow else others))
 
 
-def _alert(alert: Mapping[str, Mapping[str, str]]) -> str:
-    labels, annotations = alert.get("labels", {}), alert.get("annotations", {})
-    name, severity = labels.get("alertname", ""), labels.get("severity", "")
+def _banner(alerts: Sequence[_Alert]) -> str:
+    """One cause: what the first alert says, and the names of all."""
+    severe = any(_labels(one).get("severity") == _CRITICAL for one in alerts)
+    severity = _CRITICAL if severe else _labels(alerts[0]).get("severity", "")
+    annotations = alerts[0].get("annotations", {})
     said = [annotations.get("summary", ""), annotations.get("verdict", "") or annotations.get("description", "")]
     text = ". ".join(part.removesuffix(".") for part in said if part)
-    kind = "bad" if severity == _CRITICAL else "warn"
-    return f'<p class="banner {kind}"><b>{in_html(name)}</b> {in_html(severity)}: {in_html(text)}</p>'
+    names = ", ".join(dict.fromkeys(map(_name, alerts)))
+    kind = "bad" if severe else "warn"
+    return f'<p class="banner {kind}"><b>{in_html(names)}</b> {in_html(severity)}: {in_html(text)}</p>'
+
+
+def _labels(alert: _Alert) -> Mapping[str, str]:
+    return alert.get("labels", {})
+
+
+def _name(alert: _Alert) -> str:
+    return _labels(alert).get("alertname", "")

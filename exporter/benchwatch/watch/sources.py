@@ -22,7 +22,7 @@ from ..values.addresses import server_url, without_user
 from ..values.errors import reason_of, root_cause
 from ..values.version import VERSION
 from ..values.web import session
-from ..why.exported import INFO
+from ..why.exported import INFO, UNSEEN
 from .watched import Alert, Page, Past
 
 SLOW_EVERY = 10.0
@@ -216,7 +216,7 @@ class WatchedPrometheus:
                 since=alert.activeAt.timestamp(),
             )
             for alert in self._data("alerts", "alerts", list[_Alert])
-            if alert.state == "firing"
+            if alert.state == "firing" and alert.labels.get("alertname") != UNSEEN
         ]
         return tuple(sorted(firing, key=lambda alert: (_rank(alert.severity), -alert.since)))
 

@@ -1,4 +1,4 @@
-"""What is exported of slow runs."""
+"""What is exported of slow runs, and the alerts of prometheus/rules about that."""
 
 from ..metrics.samples import Family
 
@@ -19,3 +19,10 @@ SINCE = Family(
 )
 UP = Family("benchwatch_why_up", "gauge", "1 if Prometheus answered all questions of the last second about slow runs.")
 FAMILIES = (INFO, SECONDS, SINCE, UP)
+
+UNSEEN = "RunExplained"
+"""The alert that only silences others."""
+SLOW = frozenset(
+    ("RunSlow", "LatencySpike", "LatencyObjectiveMissed", "ThroughputCollapse", "ThroughputZero", "RunStalled")
+)
+"""Alerts that say that a run is slow: one cause, of which RunSlow says why."""
