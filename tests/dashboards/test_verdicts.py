@@ -60,6 +60,12 @@ def test_spike_shows_the_last_verdict_of_the_moment_and_not_the_largest(first: s
     shows(tmp_path, query, loads, {f'{{run="why", layer="{second}", text="later"}}': 1.0})
 
 
+def test_a_slow_run_whose_cause_is_not_known_yet_asks_for_nothing(tmp_path: Path) -> None:
+    loads = [active("r"), slow("r"), series("benchwatch_why_up", ON, instance="i")]
+    shown = {'{run="r", text="Slow; the cause is not known yet."}': 1.0}
+    shows(tmp_path, expression("live", "table", LAST), loads, shown)
+
+
 def test_the_bars_are_the_stages_of_the_last_picture(tmp_path: Path) -> None:
     def stage(values: str, name: str, when: str, run: str = "r") -> dict[str, str]:
         return series("benchwatch_run_why_seconds", values, run=run, stage=name, when=when)

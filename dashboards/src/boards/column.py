@@ -70,7 +70,7 @@ def events(height: int = 4) -> dashboard.Panel:
         "When the run was slow, what the cause was (benchwatch why), checkpoints of the database, and the eight alerts "
         "that fired for longest, with what each is about. Only what occurred in the time range has a lane.",
         Query(f"max by (run) ({spells[0]}) > 0 or on (run) ({spells[1]}) or on (run) ({spells[0]})", "{{run}} slow"),
-        Query(_causes(), "{{run}} cause: {{layer}}"),
+        Query(_causes(), "{{run}}: {{layer}}"),
         Query(f"3 * ({busy}) or on (host) 0 * {known_hosts}", "{{host}} checkpoint"),
         Query(f"({alerts}) and on ({_ALERT}) {known}", "{{alertname}} {{role}} {{job}} {{op}} {{device}}"),
         bad="lanes that begin together: the one with the cause names the layer.",

@@ -25,6 +25,7 @@ _SINCE = "run:benchmark_slow:since"
 _SLOW = f"run:benchmark_slow:info{{{_RUN}}}"
 _SLOWNESS = f"max by (run) (run:benchmark_slowness:ratio{{{_RUN}}})"
 _WORDS = (
+    (f"{_SLOW} and on () max(benchwatch_why_up) == 1", "Slow; the cause is not known yet."),
     (_SLOW, "Slow. For the cause: benchwatch serve --prometheus.url=..."),
     (f"{_SLOWNESS} < 1.5", "As usual."),
     (_SLOWNESS, "Slower than usual, but within its noise."),
