@@ -114,9 +114,9 @@ def test_a_run_ends_with_its_result_and_what_can_be_done_next(
     said = capfd.readouterr().err.splitlines()
     place_of = next(place for place, line in enumerate(said) if "a: toy 1.0, finished, " in line)
     assert [line for line in said[place_of + 1 :] if "load average" not in line] == [
-        "         laps/s  p95 of reports, mean      p95",
-        "  left      100               2.50 ms  2.50 ms",
-        "  right    50.0               2.50 ms  2.50 ms",
+        "         laps/s  p95 per report, averaged      p95",
+        "  left      100                   2.50 ms  2.50 ms",
+        "  right    50.0                   2.50 ms  2.50 ms",
         "  all       150               2.50 ms",
         "  failed 3 of 3,003 laps (0.0999 %)",
         "  stalls: none",

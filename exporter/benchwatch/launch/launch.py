@@ -17,6 +17,7 @@ from ..tools.launcher import Write
 from . import child, sinks
 from .bar import Bar
 from .benchmark_files import OwnFiles, rescue
+from .page_address import page_of
 from .preparation import Plan, Prepared, prepare
 from .printing import STDERR, STDOUT, Terminal
 from .schedule import Schedule
@@ -71,6 +72,8 @@ def launch(plan: Plan, terminal: Terminal) -> tuple[child.Ending, bool]:
         if opener:
             terminal.say(opener.announce())
         terminal.say(f"records {record.folder / record.worker}.*{added}")
+        if not opener and (page := page_of(record.folder.name, record.folder.parent, plan.push)):
+            terminal.say(f"watch it at {page}")
     with child.signals_held(), ExitStack() as opened:
         with _nothing_started(record, files, delivery):
             if schedule:
