@@ -117,7 +117,7 @@ def test_a_run_ends_with_its_result_and_what_can_be_done_next(
         "         laps/s  p95 per report, averaged      p95",
         "  left      100                   2.50 ms  2.50 ms",
         "  right    50.0                   2.50 ms  2.50 ms",
-        "  all       150               2.50 ms",
+        "  all       150                   2.50 ms",
         "  failed 3 of 3,003 laps (0.0999 %)",
         "  stalls: none",
         "  steady: yes",
