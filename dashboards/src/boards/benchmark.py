@@ -62,18 +62,13 @@ def _rate(roles: Roles, earlier: Sequence[Roles], runs: str, *, each_second: boo
     return f"max by ({labels}) ({alive(series) if each_second else series}{others})"
 
 
-def _by(roles: Roles) -> str:
-    """Of a run each operation, where the tool tells them apart."""
-    return f"sum by ({', '.join(('run', *filter(None, (roles.operation,))))})"
-
-
 def _recorded(name: str, more: str = "") -> str:
     """A recorded series of the chosen runs, empty if no rule records it. `more`: a further matcher."""
     return f"{name}{{{','.join(filter(None, (RECORDED, more)))}}}" if name in _RECORDS else ""
 
 
 def throughput(height: int = 2, tools: Sequence[Tool] = TOOLS) -> dashboard.Panel:
-    """All workers of a run together."""
+    """All workers and operations of a run together."""
     rates: dict[str, str] = {}
     targets: dict[str, str] = {}
 
@@ -84,13 +79,12 @@ def throughput(height: int = 2, tools: Sequence[Tool] = TOOLS) -> dashboard.Pane
     for _, roles, earlier in parts(tools):
         recorded = _recorded(f"run:{roles.rate.name}:mean1s")
         runs = UNRECORDED if recorded else RUN
-        own = mean_of(f"{_by(roles)} ({_rate(roles, earlier, runs, each_second=True)})")
-        every = in_unit(roles.unit, f"({mean(recorded)} or {own})" if recorded else own)
-        add(rates, _with_operation(roles, every))
+        own = mean_of(f"sum by (run) ({_rate(roles, earlier, runs, each_second=True)})")
+        add(rates, in_unit(roles.unit, f"sum by (run) ({mean(recorded)} or {own})" if recorded else own))
         if target := roles.target_rate:
             labels = ", ".join(("run", "worker", *roles.labels))
             wanted = f"max by ({labels}) ({target.name}{{{RUN}}} and on ({labels}) {roles.rate.name})"
-            add(targets, _with_operation(roles, in_unit(roles.unit, f"{_by(roles)} ({wanted})")))
+            add(targets, in_unit(roles.unit, f"sum by (run) ({wanted})"))
     units = [unit.replace("/", r"\/") for unit in rates]
     usual = f'sum by (run) (max by (run, worker, job, op) (worker:operations:rate_median5m{{{RUN},unit=""}}))'
     return strip(
@@ -99,9 +93,9 @@ def throughput(height: int = 2, tools: Sequence[Tool] = TOOLS) -> dashboard.Pane
         "rate, the median of 5 minutes, and the target.",
         *(
             Query(
-                one_of("unit", {unit: f"({one})" for unit, one in each.items()}), f"{{{{run}}}} {{{{unit}}}} {legend}"
+                one_of("unit", {unit: f"({one})" for unit, one in each.items()}), f"{{{{run}}}} {{{{unit}}}}{legend}"
             )
-            for each, legend in ((rates, "{{op}}"), (targets, "{{op}} target"))
+            for each, legend in ((rates, ""), (targets, " target"))
             if each
         ),
         Query(usual, "{{run}} usual"),
@@ -118,13 +112,6 @@ def throughput(height: int = 2, tools: Sequence[Tool] = TOOLS) -> dashboard.Pane
             ),
         ],
     )
-
-
-def _with_operation(roles: Roles, expression: str) -> str:
-    """With the operation as label `op`, whatever the tool calls it."""
-    if roles.operation in ("", "op"):
-        return expression
-    return f'label_replace({expression}, "op", "$1", "{roles.operation}", "(.*)")'
 
 
 def _mean_latency(tool: Tool, roles: Roles, latency: Family) -> str:

@@ -9,7 +9,7 @@ BOARD = Board(
     description="Is the benchmark as fast as usual, since when not, why, and what fires: one column of time.",
     variables=[*variables.standard(newest=True, hidden=True), variables.recorded(), *variables.machine()],
     rows=[
-        Row("", [head(), column.events(), benchmark.throughput(3), benchmark.latency(), *column.below()]),
+        Row("", [head(), column.events(), benchmark.throughput(), benchmark.latency(), *column.below()]),
         Row("Alerts", [alerts.firing((24, 6))]),
     ],
     range_="now-5m",

@@ -10,7 +10,7 @@ from grafana_foundation_sdk.models import common, dashboard, statetimeline, time
 from .look import ORANGE, PURPLE, RED, colors, override, panel, scale, tooltip, transformation
 from .queries import Query
 
-_AXIS, _LEGEND = 150, 330
+_AXIS, _LEGEND = 175, 330
 """Pixels of the axis and of the legend: the same everywhere, so that a moment is one vertical line."""
 _LABEL = 20
 """Pixels of an axis' label, which lanes do not have."""
@@ -108,7 +108,7 @@ _BAND = override(
     max=1,
 )
 LANES = {
-    0: ("as usual, or there is no such event at that moment", "#2c3235"),
+    0: ("as usual, or no such event at that moment", "#2c3235"),
     1: ("slower than usual", "dark-orange"),
     2: ("the cause, as benchwatch why has it", PURPLE),
     3: ("checkpoint under way", "#2f4f85"),
