@@ -155,7 +155,7 @@ def _photograph(demo: Demo, camera: Camera, output: Path) -> None:
         _wait(demo, lambda: time.time() > begun + _RUN + 30, time.time)
         chosen = f"&var-run={second}&var-baseline={first}"
         url = _url(demo, "compare", begun - _RUN - 10, begun + _RUN + 20) + chosen
-        camera.take(url, output / "compare.png", 1600, 1450)
+        camera.take(url, output / "compare.png", 1600, 1150)
         report = Path(folder) / "report.html"
         command = [
             sys.executable,

@@ -131,9 +131,7 @@ def test_backfilled_jobs_that_end_without_a_marker_are_not_added_up(tmp_path: Pa
     loads = one_after_the_other("fio_iops", "", run="r", worker="w", job="{}", op="read")
     query = f"({expression('live', 'Rate /s', __interval='60s')})"
     # The second in which one ends and the next begins may count for both.
-    shows(
-        tmp_path, f"{query} > bool 1000 * 1.11 or {query} < bool 1000", loads, {'{run="r", unit="IOPS"}': 0}
-    )
+    shows(tmp_path, f"{query} > bool 1000 * 1.11 or {query} < bool 1000", loads, {'{run="r", unit="IOPS"}': 0})
     ended = one_after_the_other("fio_iops", "", run="r", worker="w", job="{}", op="read")[:2]
     shows(tmp_path, expression("live", "Rate /s", __interval="60s"), ended, {})
 

@@ -92,9 +92,7 @@ def throughput(height: int = 2, tools: Sequence[Tool] = TOOLS) -> dashboard.Pane
         "What each run does a second, all workers together: the mean of the reports in each step; dashed its usual "
         "rate, the median of 5 minutes, and the target.",
         *(
-            Query(
-                one_of("unit", {unit: f"({one})" for unit, one in each.items()}), f"{{{{run}}}} {{{{unit}}}}{legend}"
-            )
+            Query(one_of("unit", {unit: f"({one})" for unit, one in each.items()}), f"{{{{run}}}} {{{{unit}}}}{legend}")
             for each, legend in ((rates, ""), (targets, " target"))
             if each
         ),

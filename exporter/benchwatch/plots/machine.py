@@ -11,6 +11,7 @@ machines are shown; where the mapping gives a vdisk a role without a VM, the vdi
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -43,21 +44,33 @@ class _Panel(NamedTuple):
     caption: str
 
 
+def reasons(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterator[Section]:
+    """Why each run was slow; nothing of a run that Prometheus did not watch, or if it does not answer."""
+    for run in (run for run in runs if run.length):
+        prometheus = Prometheus(url, run.start, run.start + run.length, timeout)
+        with suppress(PrometheusError):  # which the sections below name
+            yield from why_slow(prometheus, run, f"Why {run.name if len(runs) > 1 else 'it'} was slow", _doubts(run))
+
+
+def _doubts(run: View) -> list[str]:
+    """What makes it uncertain which time was looked at."""
+    doubt = (
+        f"{run.name} has no timestamps in its output and is dated by file modification times: if the files were "
+        "copied since, what follows is of another time."
+    )
+    return [doubt] if run.by_file_time else []
+
+
 def sections(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterator[Section]:
-    """Why each run was slow, its disks and vdisks, or why there are none."""
+    """The disks and vdisks of each run, or why there are none."""
     for run in runs:
         whose = f" during {run.name}" if len(runs) > 1 else ""
         if not run.length:
             yield Section(f"Disks{whose}", notes=[f"Prometheus was not asked: {run.name} does not say when it began."])
             continue
         prometheus = Prometheus(url, run.start, run.start + run.length, timeout)
-        doubt = (
-            f"{run.name} has no timestamps in its output and is dated by file modification times: if the files were "
-            "copied since, what follows is of another time."
-        )
-        doubts = [doubt] if run.by_file_time else []
+        doubts = _doubts(run)
         try:
-            why = list(why_slow(prometheus, run, f"Why {run.name if whose else 'it'} was slow", doubts))
             hosts = _hosts(prometheus, run)
             disks = list(_disks(prometheus, run, hosts))
             vdisks = list(_vdisks(prometheus, run))
@@ -66,7 +79,6 @@ def sections(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterat
             return
         none = "Prometheus has no disk of node_exporter with any I/O in this time"
         none += f" on {', '.join(sorted(hosts))} (label host of its targets)." if hosts else "."
-        yield from why
         yield Section(f"Disks{whose}", disks, notes=doubts if disks else [none, *doubts])
         if vdisks:
             yield Section(f"Nutanix vdisks{whose}", vdisks, notes=doubts)

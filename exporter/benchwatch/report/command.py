@@ -107,12 +107,13 @@ def _report(options: argparse.Namespace) -> int:
         read = _over(read, found, options)
         experiments = {one.run: sweep_name(options.over) for one in read}
     runs = views(read, options.warmup, experiments)
+    why: Iterable[Section] = ()
     machine: Iterable[Section] = ()
     if prometheus:
-        from ..plots.machine import sections
+        from ..plots.machine import reasons, sections
 
-        machine = sections(prometheus, runs)
-    html, missing = document(runs, machine)
+        why, machine = reasons(prometheus, runs), sections(prometheus, runs)
+    html, missing = document(runs, why, machine)
     content = html.encode(errors="replace")
     _save("--output", options.output, content)
     if options.png:

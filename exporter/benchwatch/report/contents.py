@@ -46,9 +46,10 @@ class ReportDocument(NamedTuple):
     missing: Sequence[str]
 
 
-def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument:
-    """The whole page. `machine` are the sections that come from a Prometheus."""
+def document(runs: Sequence[View], why: Iterable[Section], machine: Iterable[Section]) -> ReportDocument:
+    """The whole page. `why` and `machine` are the sections that come from a Prometheus."""
     scenes = list(stages(runs))
+    slow = list(attempted_section("Why it was slow", lambda: why))
     sections: list[Section] = []
     firsts: list[Result] = []
     for whole in scenes:
@@ -80,7 +81,7 @@ def document(runs: Sequence[View], machine: Iterable[Section]) -> ReportDocument
     tiles = [(name, value) for _, name, value in _figures(firsts)] if len(runs) == 1 else []
     sections += attempted_section("Disks and vdisks", lambda: machine)
     closing = list(_tables(runs) if has_changes or len(sides) == 1 else _chapters(scenes))
-    every = list(map(ready, [*sections, *closing]))
+    every = list(map(ready, [*slow, *sections, *closing] if len(runs) == 1 else [*sections, *slow, *closing]))
     html = page(_title(runs, scenes), _summary(runs), tiles if len(tiles) <= _MOST_TILES else [], keys, every)
     missing = [f"{plot.title}: {plot.missing}" for section in every for plot in section.figures if plot.missing]
     return ReportDocument(html, [*missing, *(note for one in every if not one.figures for note in one.notes)])

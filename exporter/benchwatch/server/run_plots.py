@@ -9,7 +9,7 @@ from functools import partial
 from ..history.timeline import Timeline
 from ..plots import run_tables
 from ..plots.benchmark import benchmark_figures, nothing_to_draw
-from ..plots.machine import sections
+from ..plots.machine import reasons, sections
 from ..plots.run_view import View, view
 from ..plots.section import Section, attempted_section, rendered
 from ..plots.stage import stages
@@ -114,10 +114,13 @@ def _environment(run: View) -> Iterator[Section]:
 
 
 def machine(url: str, timelines: Sequence[Timeline]) -> str:
-    """The sections about disks and vdisks during the run, from a Prometheus."""
+    """The sections about why the run was slow, its disks and vdisks, from a Prometheus."""
     runs = [view(timelines[0].run, timelines)] if timelines else []
-    disks = partial(sections, url, runs, _PATIENCE)
-    return "".join(map(rendered, attempted_section("Disks and vdisks", disks)))
+    found = [
+        *attempted_section("Why it was slow", partial(reasons, url, runs, _PATIENCE)),
+        *attempted_section("Disks and vdisks", partial(sections, url, runs, _PATIENCE)),
+    ]
+    return "".join(map(rendered, found))
 
 
 def alerts(url: str, name: str) -> str:
