@@ -279,6 +279,20 @@ def test_a_slow_run_says_when_and_why_and_what_fired(url: str, place: Place, tmp
     ]
 
 
+@pytest.mark.parametrize("asked", [("--to", SLOW_BEGIN + 200), ("--at", SLOW_BEGIN + 130)])
+def test_why_says_the_same_of_a_run_by_its_folder(
+    asked: tuple[str, int], url: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    option, moment = asked
+    assert main(["why", "runs/tpcb", "--prometheus.url", url, option, str(moment)]) == 0
+    said = capsys.readouterr().out
+    assert CASES["log device"][2] in said.replace("\n", " ")
+    assert re.search(r"log device +1.30 ms +44.\d\d ms +42.\d\d ms", said)
+    assert main(["why", "runs/other", "--prometheus.url", url, option, str(moment)]) == 1
+    assert capsys.readouterr().err.startswith("benchwatch: Prometheus knows no run 'other' in that time")
+
+
 def test_what_an_operation_waits_for_is_drawn_usually_and_now(url: str, place: Place, tmp_path: Path) -> None:
     _, page = report(slow(place), url, tmp_path)
     said = drawing(page, "What an operation waits for, usually and at 2:00")

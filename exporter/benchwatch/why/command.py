@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from ..metrics.exposition import CONTENT_TYPE, Exposition
@@ -23,6 +24,8 @@ from .telling import sentence, waterfall
 
 _TIMEOUT = 60.0
 """Seconds for an answer about a run of the past."""
+_DAY = 86400.0
+"""Seconds after a moment that is asked about in which its run should have ended."""
 _IN_FULL = 3
 """Slow times up to which each has its waterfall."""
 DEFAULT = "127.0.0.1:19778"
@@ -40,7 +43,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
             "benchwatch why --serve --prometheus.url http://127.0.0.1:9090",
         ),
     )
-    parser.add_argument("run", nargs="?", metavar="RUN", help="name of the run (label run)")
+    parser.add_argument("run", nargs="?", metavar="RUN", help="the run: its name (label run) or folder")
     asked = parser.add_argument_group("what to look at")
     asked.add_argument("--prometheus.url", dest="prometheus", metavar="URL", required=True, help="the Prometheus")
     asked.add_argument("--at", type=_past, metavar="TIME", help="only the slow time at or nearest to this moment")
@@ -75,14 +78,16 @@ def _why(options: argparse.Namespace) -> int:
     if not options.run:
         raise UserError("expected the name of a run, or --serve")
     try:
-        found = explanations(Prometheus(url, 0.0, 0.0, _TIMEOUT), options.run, options.begin, options.end, time.time())
+        run = Path(options.run).name  # also as a folder: runs/test1
+        now = options.end or min(time.time(), (options.at or math.inf) + _DAY)
+        found = explanations(Prometheus(url, 0.0, 0.0, _TIMEOUT), run, options.begin, options.end, now)
     except PrometheusError as error:
         raise UserError(str(error), FAILED) from error
     if found is None:
-        raise UserError(f"Prometheus knows no run {options.run!r} in that time", FAILED, "Its name is the label `run`.")
+        raise UserError(f"Prometheus knows no run {run!r} in that time", FAILED, "Its name is the label `run`.")
     if options.at is not None and found:
         found = [min(found, key=lambda one: max(one.begin - options.at, options.at - one.end, 0.0))]
-    print(text(_blocks(options.run, found), colour=colourful()), end="")
+    print(text(_blocks(run, found), colour=colourful()), end="")
     return 0
 
 
