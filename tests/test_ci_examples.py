@@ -19,7 +19,7 @@ from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
 BLOCKS = re.findall(r"^```yaml\n(.*?)^```", (ROOT / "docs" / "ci.md").read_text(), re.MULTILINE | re.DOTALL)
-GITHUB, GITLAB = BLOCKS
+GITHUB, NIGHTLY, GITLAB = BLOCKS
 
 PGBENCH = r"""
 case " $* " in *" -i "*) exit 0;; esac
@@ -34,7 +34,9 @@ printf 'tps = %s.0 (without initial connection time)\n' $rate
 """
 
 
-@pytest.mark.parametrize(("text", "schema"), [(GITHUB, "github-workflows"), (GITLAB, "gitlab-ci")])
+@pytest.mark.parametrize(
+    ("text", "schema"), [(GITHUB, "github-workflows"), (NIGHTLY, "github-workflows"), (GITLAB, "gitlab-ci")]
+)
 def test_yaml_is_valid_by_the_published_schema(tmp_path: Path, text: str, schema: str) -> None:
     (tmp_path / "example.yml").write_text(text)
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", "example.yml"]
@@ -87,6 +89,21 @@ def test_lines_of_the_github_example_keep_a_baseline_and_close_on_a_regression(p
             assert sorted(run.name for run in place.runs.iterdir()) == [f"baseline-{number}" for number in range(1, 6)]
     text = summary.read_text()
     assert text.count("now") >= 3 and "worse" in text
+
+
+@pytest.mark.slow(5)
+def test_lines_of_the_nightly_example_compare_settings_and_show_the_trend(place: Launchpad) -> None:
+    summary = place.folder / "summary.md"
+    measure, summarise = (
+        one["run"].replace("/srv/nightly", "nightly") for one in yaml.safe_load(NIGHTLY)["jobs"]["pgbench"]["steps"]
+    )
+    (place.folder / "rate").write_text("1000")
+    for script in (measure, summarise):
+        done = shell(place, script, "-o", "pipefail", GITHUB_STEP_SUMMARY=str(summary))
+        assert done.returncode == 0, done.stderr
+    text = summary.read_text()
+    assert re.search(r"\| \*\*TPS\*\* \|", text), "the comparison"
+    assert "pgbench: TPS of 3 runs" in text, "the trend"
 
 
 @pytest.mark.slow(5)

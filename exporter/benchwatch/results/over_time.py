@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..settings.settings import load_settings
 from ..show.as_csv import Value, records
+from ..show.as_markdown import markdown
 from ..show.as_text import colourful, text
 from ..show.content import Block, Heading, Sentence, table
 from ..values.arguments import Flattened, duration, pair
@@ -32,6 +33,7 @@ _SHOWN = 30
 """Latest results in the table of a terminal; all are in the CSV."""
 _NAMED = 5
 """Parameters that a change names."""
+_FORMATS = ("terminal", "markdown", "csv")
 _CSV = ("run", "path", "tool", "part", "measure", "unit", "start", "value", "low", "high", "change", "verdict")
 
 
@@ -65,7 +67,10 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         metavar="FIGURE",
         help="throughput, bandwidth, mean, p50, p95, p99, p99.9, max or connection (default: throughput)",
     )
-    parser.add_argument("--csv", action="store_true", help="print CSV (docs/results.md)")
+    parser.add_argument(
+        "--format", choices=_FORMATS, default="terminal", help="format of the output (default: terminal)"
+    )
+    parser.add_argument("--csv", action="store_const", const="csv", dest="format", help="the same as --format csv")
     parser.add_argument(
         "--fail-on", choices=("worse",), help="exit with code 3 if the last change of a series was for the worse"
     )
@@ -113,10 +118,11 @@ def _history(options: argparse.Namespace) -> int:
     found = list(_all_series(_results(options), measure))
     if not found:
         raise UserError(f"no such results in {', '.join(map(str, options.paths))}", FAILED)
-    if options.csv:
+    if options.format == "csv":
         sys.stdout.write(records(_CSV, (row for one in found for row in _rows(one))))
     else:
-        sys.stdout.write(text((block for one in found for block in _blocks(one)), colour=colourful()))
+        blocks = [block for one in found for block in _blocks(one)]
+        sys.stdout.write(markdown(blocks) if options.format == "markdown" else text(blocks, colour=colourful()))
     worse = any(one.changes and one.changes[-1].worse for one in found)
     return NOT_MET if options.fail_on and worse else 0
 
