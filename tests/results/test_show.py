@@ -1,3 +1,5 @@
+import csv
+import io
 import json
 import os
 import re
@@ -555,3 +557,21 @@ def test_a_name_is_that_of_a_run_in_the_folder_runs_as_in_the_list(
     assert show("night.log#1")[1].startswith("night#1: pgbench")
     place(tmp_path / "test1", 10.0)
     assert show("test1")[1].splitlines()[2].split()[0] == "10.0"
+
+
+def test_parts_of_the_final_report_are_lines_and_records_of_csv(capsys: pytest.CaptureFixture[str]) -> None:
+    path = RECORDINGS / "pgbench/multi-script-r-18.6.out"
+    assert main(["show", str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "  script 2, <builtin: select only>, weight 5: 23,876 transactions, 11,934 TPS, mean 68.0 µs" in lines
+    slowest = [line for line in lines if re.match(r"  script \d+, mean", line)]
+    assert len(slowest) == 5
+    assert slowest[0] == (
+        "  script 1, mean 153 µs: UPDATE pgbench_branches SET bbalance = bbalance + :delta WHERE bid = :bid;"
+    )
+    assert main(["show", str(path), "--csv"]) == 0
+    records = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    found = {(one["measure"], one["part"]): float(one["value"]) for one in records}
+    assert found["throughput", ""] == found["pgbench_result_tps", ""] == 19127.185336
+    assert found["pgbench_result_script_tps", "script=1"] == 11934.371951
+    assert found["pgbench_result_statement_latency_average_seconds", "script=0, statement=BEGIN;"] == 6.4e-05

@@ -45,6 +45,34 @@ def test_a_single_slow_second_is_no_message() -> None:
         assert any("benchwatch_run_why_info{" in page for page in pages.values()) is said
 
 
+def test_a_database_that_stood_still_is_named_after_it_went_on() -> None:
+    """Nothing completes for 4 s; then the first report has the time that its transactions waited."""
+    still = 4
+
+    def course(one: Samples) -> Samples:
+        name, second = one.labels["__name__"], np.floor(one.times - T0)
+        stands = (second >= FAULT) & (second < FAULT + still)
+        values, kept = one.values.copy(), np.ones(len(second), bool)
+        if name == "pgbench_tps":
+            values[stands] = 0.0
+        elif name == "pgbench_latency_average_seconds":
+            kept, values[second == FAULT + still] = ~stands, 0.06
+        elif name == "pg_up":
+            values[stands] = 0.0
+        elif name.startswith("pg_"):
+            kept = ~stands
+            if name == "pg_sessions_time_active_seconds_total":
+                values[second >= FAULT] -= 20.0  # its sessions were not counted meanwhile
+        return one._replace(times=one.times[kept], values=values[kept])
+
+    of = seen_run(Seen(map(course, seen({}).all())), "tpcb", T0, T0 + LENGTH)
+    when = slow(of)[0]
+    for moment in (when.begin + 4, when.end + 1):
+        found = why(of, when, moment)
+        assert found and found.cause.layer == "database", moment - when.begin
+        assert found.cause.text == "PostgreSQL on db1 answered no question at first"
+
+
 def test_the_network_is_not_blamed_where_processors_are_always_full() -> None:
     outside = SLOW | {"active": 0.8, "CPU": 0.3, "IO": 0.4, "wal": 0.2}
     full = {"idle": 0.01, "iowait": 0.0, "pressure": 0.6, "running": 12}

@@ -6,7 +6,7 @@ from ..compare.measured import Result
 from ..compare.measures import unit_of
 from ..compare.wording import heading
 from ..show.as_csv import Value, records
-from .result import Subject
+from .result import Subject, reported
 
 COLUMNS = (
     "run",
@@ -53,3 +53,13 @@ def _rows(result: Result) -> Iterator[dict[str, Value]]:
             "better": measure.better,
             "value": figure.value,
         }
+    for timeline in result.timelines:
+        for sample in reported(timeline):
+            pairs = [f"{name}={value}" for name, value in zip(sample.family.labels, sample.labels, strict=True)]
+            own = [f"worker={timeline.worker}"] if len(result.timelines) > 1 else []
+            yield {
+                **common,
+                "part": ", ".join([*own, *pairs]),
+                "measure": sample.family.name,
+                "value": float(sample.value) if isinstance(sample.value, int | float) else None,
+            }

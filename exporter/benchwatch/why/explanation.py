@@ -14,6 +14,8 @@ _STANDS_OUT, _FLOOR = 3.0, 0.00025
 _BUSY, _FULL, _MANY = 0.85, 0.95, 8
 """Part of the processors, and where nobody knows who wants them; I/Os in a row that a holder of a lock waits for."""
 _MORE_BUSY, _AS_USUAL = 0.15, 0.8
+_UNANSWERED = 0.2
+"""The part of a slow time in which a database must have answered no question."""
 _PART = 0.3
 """The part of what a run is slower that a layer must explain."""
 _AT_LEAST = 0.05
@@ -102,8 +104,11 @@ def _causes(seen: Seen, of: Explanation) -> Iterator[Cause]:
     yield from _storage(of, standing, more, whole)
     if locked:
         yield Cause("database", lock_cause(seen, of.now, facts.server, of.begin, of.moment), more[LOCK])
-    if facts.database and now.get(("unanswered",), 0.0) >= 0.5:
-        yield Cause("database", f"PostgreSQL on {facts.server} answers no question", None)
+    unanswered = now.get(("unanswered",), 0.0)
+    if facts.database and unanswered >= _UNANSWERED:
+        # Where it goes on, the first reports have the time that their operations waited.
+        said = "answers no question" if unanswered >= 0.5 else "answered no question at first"
+        yield Cause("database", f"PostgreSQL on {facts.server} {said}", None)
     # Where processors are always full, time outside the database may as well be spent waiting for one.
     full = any(now.get(("busy", host), 0.0) >= _FULL for host in facts.hosts)
     answered = facts.database and ("active",) in now and of.slower > 0 and not of.now.stuck

@@ -12,6 +12,7 @@ from ...values import numbers
 from ..roles import Numbers
 from . import metrics
 
+_MOST_STATEMENTS = 5
 _RATE = re.compile(r"(?:^|\s)(?:-[A-Za-z]*R\s*|--rate[= ])(\d+(?:\.\d+)?)(?=\s|$)")
 
 
@@ -30,6 +31,24 @@ def further(finals: Sequence[Numbers], parameters: Mapping[str, str]) -> Iterato
         yield f"schedule lag: mean {numbers.latency(mean)}, max {numbers.latency(max(highest))}{asked}"
     for script in sorted({key for each in finals for key in each.get(metrics.SCRIPT_TPS.name, {})}):
         yield f"script {int(script[0]) + 1}, {_script(finals, parameters, script)}"
+    yield from _statements(finals)
+
+
+def _statements(finals: Sequence[Numbers]) -> Iterator[str]:
+    """The statements (-r) that take longest, by their mean over a script's transactions."""
+    found = []
+    for key in dict.fromkeys(key for each in finals for key in each.get(metrics.STATEMENT_LATENCY.name, {})):
+        weights = metrics.SCRIPT_TRANSACTIONS if any(metrics.SCRIPT_TPS.name in each for each in finals) else None
+        means = [each.get(metrics.STATEMENT_LATENCY.name, {}).get(key) for each in finals]
+        done = [each.get(weights.name, {}).get(key[:1], 0.0) if weights else 1.0 for each in finals]
+        known = [(mean, count) for mean, count in zip(means, done, strict=True) if mean is not None and count]
+        if known:
+            mean = math.fsum(mean * count for mean, count in known) / math.fsum(count for _, count in known)
+            found.append((mean, key, weights is not None))
+    for mean, (script, statement), several in sorted(found, key=lambda one: -one[0])[:_MOST_STATEMENTS]:
+        if mean:
+            where = f"script {int(script) + 1}, " if several else ""
+            yield f"{where}mean {numbers.latency(mean)}: {statement}"
 
 
 def _script(finals: Sequence[Numbers], parameters: Mapping[str, str], script: tuple[str, ...]) -> str:
