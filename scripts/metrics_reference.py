@@ -7,6 +7,7 @@ from benchwatch.metrics.samples import Family
 from benchwatch.nutanix import cvm_metrics as nutanix
 from benchwatch.runs import watcher as runs
 from benchwatch.runs import worker_families as worker_metrics
+from benchwatch.server import processes
 from benchwatch.server.ingest import Pushes
 from benchwatch.server.own_metrics import DISK_INFO, OwnMetrics
 from benchwatch.tools.registry import TOOLS
@@ -23,6 +24,7 @@ def sections() -> Sequence[tuple[str, str, Sequence[Family]]]:
                 *own_families(),
                 *runs.FAMILIES,
                 DISK_INFO,
+                *processes.FAMILIES,
                 *exposition.FAMILIES,
             ),
         ),

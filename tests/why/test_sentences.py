@@ -6,7 +6,7 @@ import pytest
 
 from benchwatch.why.explanation import NONE, Explanation
 from benchwatch.why.judging import seen_run, slow, why
-from benchwatch.why.seen import Seen
+from benchwatch.why.seen import Samples, Seen
 from benchwatch.why.telling import NAMES, sentence, waterfall
 
 from . import scenes
@@ -124,6 +124,26 @@ def test_the_stages_add_up_to_the_latency_before_and_during_the_fault(name: str)
     for picture in (found.usual, found.now):
         assert sum(picture.stages.values()) == pytest.approx(picture.latency, rel=1e-6)
     assert waterfall(found).rows[-1].cells[0] == "in all"
+
+
+def test_the_processes_that_compete_are_named_with_what_they_use() -> None:
+    def of(name: str, process: str, usual: float, now: float) -> Samples:
+        return gauge(f"benchwatch_process_{name}", usual, now, host="db1", process=process)
+
+    hog = [of("processors", "postgres", 1.5, 1.1), of("processors", "python3", 0.2, 0.9)]
+    assert sentence(explained(seen(CASES["server hog"][0], more=hog))).endswith(
+        "6.0 processes want each; python3 uses 0.9 of them, usually 0.2."
+    )
+    disk = [of("disk_bytes_per_second", "postgres", 9e6, 8e6), of("disk_bytes_per_second", "fio", 0.0, 52e6)]
+    assert sentence(explained(seen(CASES["data device"][0], more=disk))).endswith(
+        "while the benchmark does less; fio reads and writes 49.6 MiB/s, usually nothing."
+    )
+
+
+def test_a_process_that_was_seen_for_a_moment_is_no_reason() -> None:
+    once = gauge("benchwatch_process_processors", 0.0, 1.9, host="db1", process="cron")
+    once = once._replace(times=once.times[-17:-16], values=once.values[-17:-16])
+    assert "cron" not in sentence(explained(seen(CASES["server hog"][0], more=[once])))
 
 
 def test_a_steady_run_is_never_slow() -> None:

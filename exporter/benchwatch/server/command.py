@@ -29,6 +29,7 @@ from .listen import listen_address
 from .listen import serve as serve_web
 from .looks import Looks
 from .own_metrics import Disks, OwnMetrics
+from .processes import Processes
 from .quiet_log import Repeats
 from .webconfig import OPEN, Renewable, WebConfigFile
 
@@ -116,9 +117,8 @@ async def _serve(
     own = OwnMetrics(os.environ.get(REVISION, ""))
     descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     pushes = Pushes(own, limit=max(2, min(_MOST_PUSHES, descriptors // 4)), settings=settings.push)
-    disks = Disks(roles, here.host)
     why = Engine(Prometheus(prometheus, 0.0, 0.0, TIMEOUT)) if prometheus else None
-    others: list[Source] = [disks, why] if why else [disks]
+    others: list[Source] = [Disks(roles, here.host), Processes(here.host), *([why] if why else [])]
     exporter = Exporter(runs, pollers, others, push, time.time, settings.runs.limits, own)
     stopping = asyncio.Event()
     _end_with_signals(asyncio.get_running_loop(), stopping)

@@ -8,6 +8,8 @@ from .waits import Picture
 _FLOOR = 0.00025
 _PRESENT, _STANDS_OUT = 0.3, 2.0
 """Workers of autovacuum on a table in the mean, and the multiple of the usual, from which on they are named."""
+_OF_A_PROCESSOR, _BYTES = 0.3, 2e6
+"""What a process must use more than usual to be named: processors, and bytes a second of disks."""
 _LONGEST = 80
 """Characters of a query."""
 
@@ -25,7 +27,21 @@ def machine_cause(usual: Picture, now: Picture, host: str) -> str:
     said += "" if before is None else f", usually {100 * before:.0f} %"
     queue = now.signals.get(("queue", host), 0.0)
     said += f", {queue + 1:.1f} processes want each" if queue >= 0.25 else ""
-    return said + (f"; the hypervisor takes {100 * steal:.0f} % (steal)" if steal >= 0.03 else "")
+    said += f"; the hypervisor takes {100 * steal:.0f} % (steal)" if steal >= 0.03 else ""
+    name, now_used, usually_used = _more_used(usual, now, "process", host)
+    if now_used - usually_used >= _OF_A_PROCESSOR:
+        said += f"; {name} uses {now_used:.1f} of them, usually {usually_used:.1f}"
+    return said
+
+
+def _more_used(usual: Picture, now: Picture, key: str, host: str) -> tuple[str, float, float]:
+    """The name of the processes of a machine whose use of something has grown most, their use now, and usually."""
+    found = (
+        (signal[2], value, usual.signals.get(signal, 0.0))
+        for signal, value in now.signals.items()
+        if signal[:2] == (key, host)
+    )
+    return max(found, key=lambda one: one[1] - one[2], default=("", 0.0, 0.0))
 
 
 def lock_cause(seen: Seen, now: Picture, host: str, begin: float, end: float) -> str:
@@ -46,8 +62,8 @@ def lock_cause(seen: Seen, now: Picture, host: str, begin: float, end: float) ->
     return f"{said}; the lock{on} is held by {query!r}{state}"
 
 
-def device_cause(usual: Picture, now: Picture, device: str, op: str, before: float, after: float) -> str:
-    """Of a slow device: reads or writes, how slow, how many and how large."""
+def device_cause(usual: Picture, now: Picture, host: str, device: str, op: str, before: float, after: float) -> str:
+    """Of a slow device: reads or writes, how slow, how many and how large, and which processes use disks more."""
     said = f"{op}s of {device} take {time(after)}{f', usually {time(before)}' if before else ''}"
     rate, usually = now.signals.get(("rate", device, op), 0.0), usual.signals.get(("rate", device, op), 0.0)
     size = now.signals.get(("size", device, op), 0.0)
@@ -58,7 +74,16 @@ def device_cause(usual: Picture, now: Picture, device: str, op: str, before: flo
     were = sum(usual.signals.get(("rate", device, each), 0.0) for each in ("read", "write"))
     if both > 1.5 * were and both - were >= 50 and now.rate < usual.rate:
         said += f"; it serves {numbers.rate_in_full(both - were)} operations/s more while the benchmark does less"
+        said += _competing(usual, now, host)
     return said + _autovacuum(usual, now)
+
+
+def _competing(usual: Picture, now: Picture, host: str) -> str:
+    name, used, usually = _more_used(usual, now, "process bytes", host)
+    if used - usually < _BYTES:
+        return ""
+    before = numbers.bandwidth(usually) if usually >= 1 else "nothing"
+    return f"; {name} reads and writes {numbers.bandwidth(used)}, usually {before}"
 
 
 def _autovacuum(usual: Picture, now: Picture) -> str:

@@ -9,6 +9,7 @@ from .seen import Samples, Seen
 _NODE = (
     *("node_cpu_seconds_total", "node_procs_running", "node_disk_.*", "node_vmstat_(pgscan_direct|pswp(in|out))"),
     *("node_pressure_(cpu|memory)_waiting_seconds_total", "node_netstat_Tcp_RetransSegs", "up", "pg_.*"),
+    "benchwatch_process_.*",
 )
 _CVM = (
     *("nutanix_vdisk_(info|oplog_bytes|backend_latency_seconds|(write_destination|read_source|sequential)_ratio)",),

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
 from .run_facts import LOG_ROLES, RunFacts
-from .seen import Seen
+from .seen import Samples, Seen
 
 WORK, LOCK, OTHER, LOG, DATA = (
     *("database at work", "lock", "other waits of the database"),
@@ -21,6 +23,10 @@ _OF_VDISK: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "sequential": ("vdisk_sequential_ratio", {"op": "write"}),
 }
 """Families of a vdisk, with labels, by what they are."""
+_OF_PROCESS = {
+    "process": "benchwatch_process_processors",
+    "process bytes": "benchwatch_process_disk_bytes_per_second",
+}
 
 
 def signals_of(seen: Seen, facts: RunFacts, begin: float, end: float) -> Signals:
@@ -33,6 +39,7 @@ def _signals(seen: Seen, facts: RunFacts, begin: float, end: float) -> Iterator[
         for name, measured in _of_machine(seen, host, begin, end):
             if measured is not None:
                 yield (name, host), measured
+        yield from _of_processes(seen, host, begin, end)
     for device in facts.devices:
         yield from _of_device(seen, facts.server, device, begin, end)
     for key, value in _of_database(seen, facts.server, begin, end):
@@ -60,6 +67,25 @@ def _of_machine(seen: Seen, host: str, begin: float, end: float) -> Iterator[tup
     yield "swap", sum(rate for rate in swapped if rate is not None)
     yield "retransmits", seen.rates("node_netstat_Tcp_RetransSegs", begin, end, host=host)
     yield "silent", _silent(seen, "node", host, begin, end)
+
+
+def _of_processes(seen: Seen, host: str, begin: float, end: float) -> Iterator[Signal]:
+    scrapes = _scrapes(seen, "node_cpu_seconds_total", host, begin, end)
+    for key, name in _OF_PROCESS.items():
+        for one in seen.of(name, host=host):
+            yield (key, host, one.labels.get("process", "")), _while_present(one, scrapes, begin, end)
+
+
+def _scrapes(seen: Seen, name: str, host: str, begin: float, end: float) -> int:
+    """How often a metric that is always there was scraped."""
+    found = (np.searchsorted(one.times, (begin, end), side="right") for one in seen.of(name, host=host))
+    return max((int(last - first) for first, last in found), default=0)
+
+
+def _while_present(one: Samples, scrapes: int, begin: float, end: float) -> float:
+    """The mean of a series that is 0 where it is absent."""
+    present = (one.times > begin) & (one.times <= end)
+    return float(one.values[present].sum()) / max(scrapes, int(present.sum()), 1)
 
 
 def _silent(seen: Seen, job: str, host: str, begin: float, end: float) -> float | None:
@@ -90,13 +116,7 @@ def _of_database(seen: Seen, host: str, begin: float, end: float) -> Iterator[tu
     for one in seen.of("pg_sessions_active", host=host):
         kind, mean = one.labels.get("wait_event_type", ""), one.mean(begin, end) or 0.0
         sessions[{"CPU": WORK, "Lock": LOCK, "IO": DATA}.get(kind, OTHER)] += mean if kind != "Client" else 0.0
-    scrapes = max(
-        (
-            one.times.searchsorted(end, side="right") - one.times.searchsorted(begin, side="right")
-            for one in seen.of("pg_sessions_active", host=host)
-        ),
-        default=0,
-    )
+    scrapes = _scrapes(seen, "pg_sessions_active", host, begin, end)
     for one in seen.of("pg_waiting_processes", host=host, backend_type="client backend"):
         kind, event = one.labels.get("wait_event_type", ""), one.labels.get("wait_event", "")
         place = slice(one.times.searchsorted(begin, side="right"), one.times.searchsorted(end, side="right"))
@@ -108,9 +128,7 @@ def _of_database(seen: Seen, host: str, begin: float, end: float) -> Iterator[tu
     if any(sessions.values()):
         yield from ((("sessions", stage), value) for stage, value in sessions.items())
     for one in seen.of("pg_autovacuum_workers", host=host):
-        # A series that ends with its worker counts only while it lasts.
-        present = (one.times > begin) & (one.times <= end)
-        yield ("autovacuum", one.labels.get("relation", "")), float(one.values[present].sum()) / max(scrapes, 1)
+        yield ("autovacuum", one.labels.get("relation", "")), _while_present(one, scrapes, begin, end)
     yield ("locks",), _highest(seen, "pg_locks_waiting", host, begin, end)
     yield ("lock wait",), _highest(seen, "pg_locks_longest_wait_seconds", host, begin, end)
     yield ("checkpoint",), seen.means("pg_checkpoint_active", begin, end, host=host)

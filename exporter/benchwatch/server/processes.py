@@ -1,0 +1,152 @@
+"""Which processes use this machine's processors and disks, by name, while they are busy; a source (see samples.Source).
+
+From the proc file system (proc(5)): `stat` and `diskstats` say whether anything is busy; only then are `<pid>/stat` and
+`<pid>/io` read, every few seconds. `<pid>/io` counts what reaches the disks, and can be read of one's own processes, as
+root of all. Where there is no such file, its figures are absent.
+"""
+
+import heapq
+import os
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from ..metrics.samples import Family, Sample
+
+PROCESSORS = Family(
+    "benchwatch_process_processors",
+    "gauge",
+    "Processors that the machine's processes of this name use; the three names that use most, while at least half of "
+    "its processors are busy.",
+    ("host", "process"),
+)
+DISK_BYTES = Family(
+    "benchwatch_process_disk_bytes_per_second",
+    "gauge",
+    "Bytes that the machine's processes of this name read from and write to disks; the three names with most, while a "
+    "disk is busy for 30 % of the time.",
+    ("host", "process"),
+)
+FAMILIES = (PROCESSORS, DISK_BYTES)
+_EVERY, _SHARE = 2.0, 0.003
+"""Seconds between two looks, and the share of the time that they may take. With many processes, looks are rarer."""
+_MOST = 3
+_BUSY, _DISK_BUSY = 0.5, 0.3
+"""Parts of the time from which on processors and a disk are worth a look at processes."""
+_LEAST = {PROCESSORS: 0.1, DISK_BYTES: 1e6}
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+Used = dict[str, tuple[str, float]]
+"""The name of a process, and its processor seconds or bytes since its start, by its number."""
+
+
+class Processes:
+    """The machine whose name is `host`; `proc` is where its proc file system is."""
+
+    labels: tuple[tuple[str, str], ...] = ()
+
+    def __init__(self, host: str, proc: Path = Path("/proc"), clock: Callable[[], float] = time.monotonic) -> None:
+        self._host = host
+        self._proc = proc
+        self._clock = clock
+        self._looked = self._due = clock()
+        self._busy: tuple[float, float] | None = None
+        self._disks: dict[str, float] = {}
+        self._used: dict[Family, Used] = {}
+        self._samples: Sequence[Sample] = ()
+        self._version = 0
+
+    @property
+    def version(self) -> int:
+        """See samples.Source."""
+        now = self._clock()
+        if now >= self._due:
+            samples = tuple(self._look(now - self._looked))
+            self._looked, self._due = now, now + max(_EVERY, (self._clock() - now) / _SHARE)
+            self._version += samples != self._samples
+            self._samples = samples
+        return self._version
+
+    def samples(self) -> Iterator[Sample]:
+        """See samples.Source."""
+        return iter(self._samples)
+
+    def _look(self, seconds: float) -> Iterator[Sample]:
+        busy = {PROCESSORS: self._processors_busy(), DISK_BYTES: self._disk_busy(seconds)}
+        reading = {PROCESSORS: _processor_seconds, DISK_BYTES: _disk_bytes}
+        for family, read in reading.items():
+            before = self._used.pop(family, None)
+            if not busy[family]:
+                continue
+            each = ((pid, read(f"{self._proc}/{pid}")) for pid in _numbers(self._proc))
+            now = self._used[family] = {pid: used for pid, used in each if used}
+            if before is not None:
+                names: dict[str, float] = defaultdict(float)
+                for pid, (name, used) in now.items():
+                    earlier = before.get(pid, ("", 0.0))[1]
+                    names[name] += (used - earlier if used >= earlier else used) / seconds
+                most = heapq.nlargest(_MOST, names.items(), key=lambda item: item[1])
+                yield from (Sample(family, (self._host, name), rate) for name, rate in most if rate >= _LEAST[family])
+
+    def _processors_busy(self) -> bool:
+        """Whether at least half of them have been busy since the last look."""
+        try:
+            ticks = [float(word) for word in (self._proc / "stat").read_text().split("\n", 1)[0].split()[1:9]]
+        except (OSError, ValueError):
+            return False
+        spent = sum(ticks), ticks[3] + ticks[4]  # all, and idle or waiting for a disk
+        before, self._busy = self._busy, spent
+        return (
+            before is not None
+            and spent[0] - before[0] > 0
+            and 1 - ((spent[1] - before[1]) / (spent[0] - before[0])) >= _BUSY
+        )
+
+    def _disk_busy(self, seconds: float) -> bool:
+        """Whether one of its disks has been busy for some of the time since the last look."""
+        try:
+            rows = [line.split() for line in (self._proc / "diskstats").read_text().splitlines()]
+            disks = {row[2]: float(row[12]) / 1000 for row in rows}
+        except (OSError, ValueError, IndexError):
+            return False
+        before, self._disks = self._disks, disks
+        return any(name in before and spent - before[name] >= _DISK_BUSY * seconds for name, spent in disks.items())
+
+
+def _numbers(proc: Path) -> Iterator[str]:
+    with os.scandir(proc) as found:
+        yield from (entry.name for entry in found if entry.name.isdigit())
+
+
+def _read(path: str) -> bytes:
+    """What a file has; nothing if its process is gone meanwhile, or somebody else's. Quicker than a Path."""
+    try:
+        place = os.open(path, os.O_RDONLY)
+    except OSError:
+        return b""
+    try:
+        return os.read(place, 4096)
+    except OSError:
+        return b""
+    finally:
+        os.close(place)
+
+
+def _processor_seconds(folder: str) -> tuple[str, float] | None:
+    name, words = _stat(folder)
+    return (name, (int(words[11]) + int(words[12])) / _TICKS) if name else None
+
+
+def _disk_bytes(folder: str) -> tuple[str, float] | None:
+    words = _read(f"{folder}/io").split()
+    amount = sum(int(words[words.index(name) + 1]) for name in (b"read_bytes:", b"write_bytes:")) if words else 0
+    name = _stat(folder)[0] if amount else ""
+    return (name, float(amount)) if name else None
+
+
+def _stat(folder: str) -> tuple[str, Sequence[bytes]]:
+    """The name of a process, and the fields of its `stat` after that; no name: it is gone."""
+    head, _, rest = _read(f"{folder}/stat").rpartition(b") ")
+    name = head.partition(b" (")[2].decode(errors="replace")
+    return name.partition("/")[0], rest.split()  # of kworker/3:1-events, the first word
