@@ -47,6 +47,8 @@ def configure(options: argparse.Namespace) -> None:
         {"source_labels": names, "regex": own, "target_label": "of", "replacement": "client"},
         {"source_labels": ["of", *names], "regex": f";(?:{not_own})", "action": "drop"},
         {"regex": "of", "action": "labeldrop"},
+        # Who waits for a processor is known of the whole machine only, which is both of them.
+        {"source_labels": ["__name__"], "regex": "node_procs_running|node_pressure_cpu_.*", "action": "drop"},
     ]
     for job in config["scrape_configs"]:
         where = [{"targets": [at], "labels": {"host": host}} for at, host in targets.get(job["job_name"], [])]

@@ -16,6 +16,8 @@ _BUSY, _FULL, _MANY = 0.85, 0.95, 8
 _MORE_BUSY, _AS_USUAL = 0.15, 0.8
 _UNANSWERED = 0.2
 """The part of a slow time in which a database must have answered no question."""
+_NOTICEABLE = 0.1
+"""The part of the usual latency that is noticeable."""
 _PART = 0.3
 """The part of what a run is slower that a layer must explain."""
 _AT_LEAST = 0.05
@@ -59,8 +61,9 @@ class Explanation(NamedTuple):
 
     @property
     def slower(self) -> float:
-        """Seconds that an operation takes more than usual."""
-        return self.now.latency - self.usual.latency
+        """Seconds that an operation takes more than usual; 0: not noticeably more, so that there are fewer of them."""
+        more = self.now.latency - self.usual.latency
+        return more if more >= _NOTICEABLE * self.usual.latency else 0.0
 
 
 def explain(
@@ -77,9 +80,9 @@ def explain(
 
 def _causes(seen: Seen, of: Explanation) -> Iterator[Cause]:
     more, facts, now = of.more(), of.facts, of.now.signals
-    if of.slower <= 0 and of.now.rate >= _AS_USUAL * of.usual.rate:
+    if not of.slower and of.now.rate >= _AS_USUAL * of.usual.rate:
         return
-    whole = max(of.slower, 1e-9)
+    whole = of.slower
     if now.get(("silent", facts.server), 0.0) >= 0.5:
         yield Cause("server", f"{facts.server} does not answer: its node_exporter is silent", None)
     outside = more[OUTSIDE] + more[UNEXPLAINED]
@@ -87,12 +90,20 @@ def _causes(seen: Seen, of: Explanation) -> Iterator[Cause]:
     if _hot(of, facts.server) and (outside < 0.5 * whole or not any(_wanted(of, host) for host in facts.clients)):
         yield server
     for host in facts.clients:
-        if _hot(of, host) and outside >= _PART * whole:
+        if _hot(of, host) and (not whole or outside >= _PART * whole):
             yield Cause("client_cpu", machine_cause(of.usual, of.now, host), outside)
     if _hot(of, facts.server):
         yield server
     if any(_grown(of, key, facts.server) for key in ("memory", "reclaim", "swap")):
         yield Cause("memory", f"{facts.server} is short of memory", None)
+    unanswered = now.get(("unanswered",), 0.0) if facts.database else 0.0
+    # Where it goes on, the first reports have the time that their operations waited.
+    said = "answers no question" if unanswered >= 0.5 else "answered no question at first"
+    silence = Cause("database", f"PostgreSQL on {facts.server} {said}", None)
+    if not whole:
+        if unanswered >= _UNANSWERED:
+            yield silence
+        return
     standing = [device for device in facts.devices if _standing(of, device, whole)]
     locked = more[LOCK] >= _PART * whole and now.get(("lock wait",), 0.0) >= 0.1
     # Behind a slow device, sessions wait for locks too: as long as their holders wait for some I/Os.
@@ -104,14 +115,11 @@ def _causes(seen: Seen, of: Explanation) -> Iterator[Cause]:
     yield from _storage(of, standing, more, whole)
     if locked:
         yield Cause("database", lock_cause(seen, of.now, facts.server, of.begin, of.moment), more[LOCK])
-    unanswered = now.get(("unanswered",), 0.0)
-    if facts.database and unanswered >= _UNANSWERED:
-        # Where it goes on, the first reports have the time that their operations waited.
-        said = "answers no question" if unanswered >= 0.5 else "answered no question at first"
-        yield Cause("database", f"PostgreSQL on {facts.server} {said}", None)
+    if unanswered >= _UNANSWERED:
+        yield silence
     # Where processors are always full, time outside the database may as well be spent waiting for one.
     full = any(now.get(("busy", host), 0.0) >= _FULL for host in facts.hosts)
-    answered = facts.database and ("active",) in now and of.slower > 0 and not of.now.stuck
+    answered = facts.database and ("active",) in now and not of.now.stuck
     if answered and more[OUTSIDE] >= 0.5 * whole and not full:
         yield Cause("network", "between the benchmark and the database", more[OUTSIDE])
     if _grown(of, "retransmits", facts.server, 10.0):

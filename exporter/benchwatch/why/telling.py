@@ -69,7 +69,8 @@ def waterfall(of: Explanation) -> Table:
     rows = [
         TableRow([stage, *map(_ms, (before, now, now - before))]) for stage, (before, now) in shown_stages(of).items()
     ]
-    return Table(columns, [*rows, TableRow(["in all", *map(_ms, (of.usual.latency, of.now.latency, of.slower))])])
+    before, now = of.usual.latency, of.now.latency
+    return Table(columns, [*rows, TableRow(["in all", *map(_ms, (before, now, now - before))])])
 
 
 def shown_stages(of: Explanation) -> dict[str, tuple[float, float]]:
