@@ -1,4 +1,4 @@
-"""The CI examples of docs/ci.md: valid by the published schemas, and their shell lines work as they are.
+"""The CI examples in deploy/ci: valid by the published schemas, and their shell lines work as they are.
 
 pgbench is made up; what installs and starts programs does nothing.
 """
@@ -18,8 +18,9 @@ from tests.support.launching import Launchpad
 from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[1]
-BLOCKS = re.findall(r"^```yaml\n(.*?)^```", (ROOT / "docs" / "ci.md").read_text(), re.MULTILINE | re.DOTALL)
-GITHUB, NIGHTLY, GITLAB = BLOCKS
+GITHUB, NIGHTLY, GITLAB = (
+    (ROOT / "deploy" / "ci" / f"{name}.yml").read_text() for name in ("github", "nightly", "gitlab")
+)
 
 PGBENCH = r"""
 case " $* " in *" -i "*) exit 0;; esac
