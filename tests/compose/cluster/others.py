@@ -1,4 +1,4 @@
-"""Tries Grafana Mimir and Thanos Receive with the settings of docs/scale.md (--receiver NAME).
+"""Tries Grafana Mimir and Thanos Receive with the settings of docs/scale.md and deploy/receivers (--receiver NAME).
 
 An agent sends what an exporter and node_exporter say to the store and to a plain Prometheus. The store's own ruler
 evaluates the rules. Then every query of every dashboard is asked of both, and a spike must be told.
@@ -25,15 +25,21 @@ from tests.compose.cluster.load import Machines
 from tests.compose.cluster.stack import CHECKOUT
 from tests.compose.cluster.wire import Listener
 
-_DOCUMENT = CHECKOUT / "docs" / "scale.md"
+_SETTINGS = CHECKOUT / "deploy" / "receivers"
 
 
-def documented(begin: str) -> str:
-    """The block of settings in docs/scale.md that begins so, without its indentation."""
-    lines = _DOCUMENT.read_text().splitlines()
-    first = next(number for number, line in enumerate(lines) if line.startswith(f"    {begin}"))
-    last = next(number for number in range(first, len(lines)) if not lines[number].startswith("    "))
-    return "\n".join(line[4:] for line in lines[first:last]).replace("\\\n", "")
+def arguments(program: str) -> list[str]:
+    """The arguments of one of Thanos' programs in deploy/receivers/thanos.sh."""
+    text = (_SETTINGS / "thanos.sh").read_text().replace("\\\n", "")
+    line = next(line for line in text.splitlines() if line.startswith(f"thanos {program} "))
+    return [word for word in shlex.split(line)[2:] if word != "..."]
+
+
+def link_rules(folder: Path) -> None:
+    """Writes the addresses into the rules in a folder, by the command of docs/scale.md."""
+    lines = (CHECKOUT / "docs" / "scale.md").read_text().splitlines()
+    command = next(line for line in lines if line.startswith("    sed "))
+    subprocess.run(command.strip(), shell=True, cwd=folder, check=True)
 
 
 class Other:
@@ -47,7 +53,7 @@ class Other:
         self.folder = lab.stack.folder / "other"
         self.folder.mkdir()
         shutil.copytree(CHECKOUT / "prometheus" / "rules", self.folder / "linked-rules")
-        subprocess.run(documented("sed "), shell=True, cwd=self.folder, check=True)
+        link_rules(self.folder)
         self.write = self.query = self.rules = ""
         self.headers = ""
         self._ports: dict[str, int] = {}
@@ -74,10 +80,9 @@ class Thanos(Other):
 
     def start(self) -> None:
         """Starts them."""
-        words = [word for word in shlex.split(documented("thanos receive")) if word != "..."]
-        (self.folder / "limits.yml").write_text(
-            documented("write:").replace("http://127.0.0.1:9090", self.lab.plain.url)
-        )
+        words = ["thanos", "receive", *arguments("receive")]
+        limits = (_SETTINGS / "thanos-limits.yml").read_text()
+        (self.folder / "thanos-limits.yml").write_text(limits.replace("http://127.0.0.1:9090", self.lab.plain.url))
         grpc = [self.at(f"grpc {number}") for number in (1, 2)]
         (self.folder / "ring.json").write_text(json.dumps([{"endpoints": [{"address": one} for one in grpc]}]))
         for number in (1, 2):
@@ -90,11 +95,9 @@ class Thanos(Other):
         rule = ["thanos", "rule", f"--grpc-address={self.at('grpc rule')}", f"--http-address={self.at('http rule')}"]
         query = ["thanos", "query", f"--grpc-address={self.at('grpc query')}", f"--http-address={self.at('query')}"]
         query += [f"--endpoint={one}" for one in (*grpc, self.at("grpc rule"))]
-        query += [word for word in shlex.split(documented("thanos query")) if word.startswith("--query.")]
+        query += arguments("query")
         self.run("query", query, f"{self.at('query')}/-/ready")
-        rule += [
-            word for word in shlex.split(documented("thanos rule")) if word.startswith("--") and "file" not in word
-        ]
+        rule += [word for word in arguments("rule") if "file" not in word]
         rule += [
             f"--rule-file={CHECKOUT}/prometheus/rules/*.yml",
             f"--query=http://{self.at('query')}",
@@ -146,7 +149,7 @@ class Mimir(Other):
             "ruler_storage": {"backend": "local", "local": {"directory": str(self.folder / "rules")}},
             "ruler": {"rule_path": "scratch", "alertmanager_url": f"http://{self.told}", "ring": one},
             "activity_tracker": {"filepath": "activity"},
-            **yaml.safe_load(documented("querier:")),
+            **yaml.safe_load((_SETTINGS / "mimir.yml").read_text()),
         }
         (self.folder / "mimir.yml").write_text(yaml.safe_dump(config))
         self.run("mimir", ["mimir", "-config.file=mimir.yml"], f"{self.at('http')}/ready")
