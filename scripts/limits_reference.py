@@ -9,7 +9,7 @@ from benchwatch.nutanix import mapping, poller
 from benchwatch.nutanix.cvm_settings import LARGEST_PAGE, NutanixSettings
 from benchwatch.nutanix.pages import columns, main_page, markup, notes, overview, quantities, tables
 from benchwatch.runs import append, files, observer, prefix, watcher
-from benchwatch.server import command, ingest, listen, looks, quiet_log, run_plots, unpacking, users
+from benchwatch.server import command, ingest, listen, looks, run_plots, unpacking, users
 from benchwatch.settings.settings import PushSettings, RunsSettings
 from benchwatch.tools import api, lines
 from benchwatch.tools.fio import document, framing, jobs
@@ -92,20 +92,13 @@ def _sections() -> tuple[Section, ...]:
                     "429",
                 ),
                 ("wrong passwords remembered", users._WRONG_REMEMBERED, "the oldest is checked again"),
-                (
-                    "lines of one kind in the log, a minute",
-                    f"1 of the same, {quiet_log._DIFFERENT} different, {quiet_log._TRACEBACKS} with a traceback",
-                    "counted",
-                ),
             ),
         ),
         (
             "Pushes",
             "Keys of `push:` in the [configuration](configuration.md). What was written before stays; "
             "`benchwatch_push_requests_total`, `benchwatch_push_active` and "
-            "`benchwatch_push_bytes_total` count. Before 429, the exporter closes (408) the push that "
-            "has been silent longest, of the address with most, if it has been silent for a minute or "
-            "the new address has less than its share. `benchwatch run --push` continues by itself.",
+            "`benchwatch_push_bytes_total` count. `benchwatch run --push` continues by itself.",
             (
                 ("`max_push_bytes`", _PUSH.max_push_bytes, "413"),
                 ("`max_run_bytes`", _PUSH.max_run_bytes, "507"),
@@ -113,7 +106,7 @@ def _sections() -> tuple[Section, ...]:
                 ("`max_folder_bytes`", _PUSH.max_folder_bytes, "507"),
                 ("`max_runs`", _PUSH.max_runs, "507"),
                 ("`keep_free_bytes`", _PUSH.keep_free_bytes, "507"),
-                ("pushes at a time", f"{command._MOST_PUSHES}, at most a quarter of the descriptors", "408, 429"),
+                ("pushes at a time", f"{command._MOST_PUSHES}, at most a quarter of the descriptors", "429"),
                 ("pieces and records at a time", "a quarter of that", "429"),
                 ("a piece, or a record, in time", _seconds(ingest._BODY_SECONDS), "408"),
                 ("a piece", _kib(append.LARGEST_PIECE), "413"),

@@ -11,7 +11,7 @@ from benchwatch.metrics.exposition import CONTENT_TYPE
 from benchwatch.metrics.samples import Part
 from benchwatch.model.cvm import Cvm, Vdisk
 from benchwatch.model.run import Report, Worker
-from benchwatch.server.app import accepts_gzip
+from benchwatch.server.answers import accepts_gzip
 from benchwatch.server.webconfig import WebConfig
 from tests.support.places import NOW
 from tests.support.serving import NETWORK, FakeBoard, served

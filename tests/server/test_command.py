@@ -26,8 +26,8 @@ def test_looks_that_take_long_leave_nine_tenths_of_the_processor_to_others() -> 
             stopping.set()
         return False
 
-    given: Any = SimpleNamespace(steps=look, news=lambda _: (), sum_up=lambda: None)
-    asyncio.run(_watch(given, 0.01, stopping, given, given))
+    given: Any = SimpleNamespace(steps=look, news=lambda _: ())
+    asyncio.run(_watch(given, 0.01, stopping, given))
     assert all(later - earlier >= 0.2 for earlier, later in pairwise(looks))
     assert len(looks) == 3
 
@@ -52,8 +52,8 @@ def test_others_get_their_turn_during_a_look_at_many_runs() -> None:
                 turns.append(1)
                 await asyncio.sleep(0)
 
-        given: Any = SimpleNamespace(steps=look, news=lambda _: (), sum_up=lambda: None)
-        await asyncio.gather(_watch(given, 0.01, stopping, given, given), others())
+        given: Any = SimpleNamespace(steps=look, news=lambda _: ())
+        await asyncio.gather(_watch(given, 0.01, stopping, given), others())
 
     asyncio.run(serve())
     assert seen == [0, 1, 2]

@@ -79,16 +79,6 @@ def test_a_scrape_is_answered_while_500_idle_connections_are_open(short_of_descr
     assert log.stat().st_size < 2000
 
 
-def test_the_log_says_the_same_thing_once(short_of_descriptors: tuple[int, Path], tmp_path: Path) -> None:
-    port, log = short_of_descriptors
-    (tmp_path / "runs/r").mkdir()
-    (tmp_path / "runs/r/w.push").symlink_to("/dev/full")
-    for _ in range(20):
-        assert requests.put(f"http://127.0.0.1:{port}/ingest/r/w", data=b"x").status_code == 507
-    lines = [line for line in log.read_text().splitlines() if "a push cannot be written to" in line]
-    assert len(lines) == 1
-
-
 def test_names_that_are_served_are_configured(short_of_descriptors: tuple[int, Path]) -> None:
     url = f"http://127.0.0.1:{short_of_descriptors[0]}/-/healthy"
     assert [requests.get(url, headers={"Host": f"{name}.example"}).status_code for name in ("bench", "evil")] == [

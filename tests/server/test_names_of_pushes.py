@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchwatch.server.answers import Refused
 from benchwatch.server.ingest import Pushes, check_name
 from benchwatch.server.own_metrics import OwnMetrics
-from benchwatch.server.refused import Refused
 
 
 @settings(max_examples=300)

@@ -2,7 +2,6 @@
 
 import gzip
 import os
-import socket
 import threading
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,7 +14,7 @@ from benchwatch.runs import append
 from benchwatch.settings import record as runfile
 from benchwatch.settings.settings import PushSettings
 from tests.support.serving import FakeBoard, Served, served
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import PATIENCE
 
 from .test_ingest import answer_on, arrives, chunked, content
 
@@ -156,50 +155,33 @@ def test_what_a_browser_sends_is_refused_without_an_origin_too(tmp_path: Path, s
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_push_that_is_silent_for_longest_makes_room_and_can_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("benchwatch.server.ingest._PATIENCE", 0.0)
+def test_at_the_maximum_of_pushes_the_next_one_is_told_to_try_again(tmp_path: Path) -> None:
     with served(FakeBoard(push_folder=tmp_path), push_limit=2) as server, ExitStack() as stack:
-        first = stack.enter_context(chunked(server, "/ingest/r/a", b"one\n"))
-        arrives(tmp_path / "r/a.push", b"one\n")
-        second = stack.enter_context(chunked(server, "/ingest/r/b", b"one\n"))
-        arrives(tmp_path / "r/b.push", b"one\n")
-        third = stack.enter_context(chunked(server, "/ingest/r/c", b"one\n"))
-        answer = answer_on(first)
-        assert answer.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
-        assert b"closed to make room for another push, after " in answer
-        arrives(tmp_path / "r/c.push", b"one\n")
-        assert server.metric("benchwatch_push_active") == 2
-        assert server.metric(_CODE.format(408)) == 1
-        for push in (second, third):
+        pushes = []
+        for name in "ab":
+            pushes.append(stack.enter_context(chunked(server, f"/ingest/r/{name}", b"one\n")))
+            arrives(tmp_path / f"r/{name}.push", b"one\n")
+        answer = answer_on(stack.enter_context(chunked(server, "/ingest/r/c", b"one\n")))
+        assert answer.startswith(b"HTTP/1.1 429 Too Many Requests\r\n")
+        assert b"Retry-After: 10\r\n" in answer
+        assert answer.endswith(b"2 pushes are active, which is the maximum: try again later\n")
+        for push in pushes:
             push.sendall(b"4\r\ntwo\n\r\n0\r\n\r\n")
             assert push.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
-        assert put(server, "r/a", b"two\n")[0] == 200
-    assert {content(tmp_path / f"r/{name}.push") for name in "abc"} == {b"one\ntwo\n"}
+        assert put(server, "r/c", b"two\n")[0] == 200
+    assert {content(tmp_path / f"r/{name}.push") for name in "ab"} == {b"one\ntwo\n"}
 
 
-def test_an_address_with_less_than_its_share_gets_a_place_of_the_one_with_most(tmp_path: Path) -> None:
-    def begin(address: str, where: str) -> socket.socket:
-        push = socket.create_connection(("127.0.0.1", server.port), PATIENCE, (address, 0))
-        push.sendall(f"PUT /ingest/{where} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n".encode())
-        push.sendall(b"1\r\n\n\r\n")
-        return stack.enter_context(push)
-
+def test_pieces_have_a_quarter_of_the_places(tmp_path: Path) -> None:
+    where = "/ingest/r/{}?stream=out&offset=0"
     with served(FakeBoard(push_folder=tmp_path), push_limit=4) as server, ExitStack() as stack:
-        greedy = []
-        for number in range(4):
-            greedy.append(begin("127.0.0.1", f"r/w{number}"))
-            eventually((tmp_path / f"r/w{number}.push").exists, "it has begun")
-        refused = begin("127.0.0.1", "r/w4")
-        assert refused.recv(65536).startswith(b"HTTP/1.1 429 Too Many Requests\r\n")
-        for number in range(2):
-            other = begin("127.0.0.9", f"other/w{number}")
-            assert greedy[number].recv(65536).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
-        assert begin("127.0.0.9", "other/w2").recv(65536).startswith(b"HTTP/1.1 429 Too Many Requests\r\n")
-        for push in (greedy[2], other):
-            push.sendall(b"0\r\n\r\n")
-            assert push.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
+        begun = "Expect: 100-continue\r\n"
+        first = stack.enter_context(chunked(server, where.format("a"), b"x", headers=begun))
+        assert first.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        assert put(server, "r/b?stream=out&offset=0")[0] == 429
+        first.sendall(b"0\r\n\r\n")
+        assert first.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
+        assert put(server, "r/b?stream=out&offset=0")[0] == 200
 
 
 def test_a_piece_that_does_not_come_in_time_is_408(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

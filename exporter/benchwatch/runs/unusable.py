@@ -41,7 +41,6 @@ class Faults:
     def say(self, reason: str, sentence: str, error: Exception | None = None) -> None:
         """Count and log a fault. `error` is a bug in benchwatch; the first one is logged with its traceback."""
         if error is None or not self.counts[reason]:
-            # A logger per reason: a flood of one kind must not silence another (see server.quiet_log).
             _log.getChild(reason).warning("%s", sentence, exc_info=error)
         self.counts[reason] += 1
         self._newest.pop((reason, sentence[:_LENGTH]), None)

@@ -4,9 +4,6 @@
 Prometheus' own programs. `/api/runs`, `/api/runs/NAME` and `/api/cvms` answer with the documents of `model.documents`.
 """
 
-import asyncio
-import gzip
-import logging
 import math
 import re
 import time
@@ -21,10 +18,11 @@ from ..metrics.samples import PARTS
 from ..model.documents import CvmsDocument, Document, of_run, of_runs
 from ..plots.figure import PLOTLY_NAME, plotly
 from ..settings.settings import RunsSettings
+from .answers import LOOPBACK, Refused, answer, answer_failures
 from .assets import CONTENT_SECURITY_POLICY, RUN_POLICY
 from .board import STILL_READING, Exporter
 from .catalogue import Query
-from .guards import LOOPBACK, USER, Handler, check_host, check_user, on_loopback, refusal
+from .guards import USER, check_host, check_user
 from .ingest import Pushes
 from .landing import landing_page
 from .looks import Looks
@@ -32,12 +30,7 @@ from .own_metrics import OwnMetrics
 from .run_page import no_run, run_page
 from .webconfig import OPEN, Renewable
 
-_log = logging.getLogger("benchwatch.server")
-
-_COMPRESS_IN_THREAD = 1_000_000
-"""Bytes above which a page is compressed in a thread, so that nothing else waits."""
 _HOST = re.compile(r"[A-Za-z0-9._:\[\]-]{1,255}")
-_CODING = re.compile(r"\s*([A-Za-z*-]+)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?")
 OWN = web.AppKey("own", OwnMetrics)
 """The exporter's metrics about itself."""
 
@@ -61,7 +54,7 @@ def make_app(
     looks = Looks(RunsSettings(), Buckets()) if looks is None else looks
     pages = _Pages(board, pushes, own, clock, looks)
     app = web.Application(
-        middlewares=[_answer_failures, check_host(own, hosts, everywhere=only_hosts), check_user(config, own)]
+        middlewares=[answer_failures, check_host(own, hosts, everywhere=only_hosts), check_user(config, own)]
     )
     app[LOOPBACK] = set()
     app[OWN] = own
@@ -111,11 +104,11 @@ class _Pages:
         parts = frozenset(part for part in PARTS if part in names)
         for name in names:
             if name not in PARTS:
-                raise refusal(web.HTTPBadRequest, f"collect[]={name[:100]}: expected {', '.join(PARTS)}")
+                raise Refused(400, f"collect[]={name[:100]}: expected {', '.join(PARTS)}")
         began = time.perf_counter()
-        answer = await _answer(request, self._board.render(parts), {"Content-Type": CONTENT_TYPE})
+        page = await answer(request, self._board.render(parts), {"Content-Type": CONTENT_TYPE})
         self._own.scrapes.observe(time.perf_counter() - began)
-        return answer
+        return page
 
     async def api_runs(self, request: web.Request) -> web.Response:
         return await _json(request, of_runs(self._board.runs(), self._clock()))
@@ -125,8 +118,7 @@ class _Pages:
         since = _moment(request)
         run = self._board.run(name)
         if run is None:
-            sentence = f"no such run: {name[:200]!r}; /api/runs lists all"
-            return web.json_response({"error": sentence}, status=404)
+            return web.json_response({"error": f"no such run: {name[:200]!r}; /api/runs lists all"}, status=404)
         return await _json(request, of_run(run, self._clock(), since))
 
     async def api_cvms(self, request: web.Request) -> web.Response:
@@ -144,22 +136,20 @@ class _Pages:
             user=request.get(USER, ""),
             query=Query.of(request.query.items()),
         )
-        return await _answer(request, text, _headers(CONTENT_SECURITY_POLICY))
+        return await answer(request, text, _headers(CONTENT_SECURITY_POLICY))
 
     async def run(self, request: web.Request) -> web.Response:
         name = request.match_info["run"]
         view = self._board.run(name)
         if view is None:
-            answer = await _answer(request, no_run(name, self._board.run_names), _headers(RUN_POLICY))
-            answer.set_status(404)
-            return answer
+            return await answer(request, no_run(name, self._board.run_names), _headers(RUN_POLICY), 404)
         parts = await self._looks.parts(view, self._board.places(name), self._board.vdisks(name))
         text = run_page(view, parts, now=self._clock(), since=request.query.get("since"))
-        return await _answer(request, text, _headers(RUN_POLICY))
+        return await answer(request, text, _headers(RUN_POLICY))
 
     async def plotly(self, request: web.Request) -> web.Response:
         headers = {"Content-Type": "text/javascript; charset=utf-8", "Cache-Control": "max-age=31536000, immutable"}
-        return await _answer(request, plotly(), headers)
+        return await answer(request, plotly(), headers)
 
     async def healthy(self, _request: web.Request) -> web.Response:
         return web.Response(text="benchwatch is up.\n")
@@ -186,7 +176,7 @@ def _headers(policy: str) -> dict[str, str]:
 
 async def _json(request: web.Request, document: Document) -> web.Response:
     headers = {"Content-Type": "application/json", "Cache-Control": "no-store"}
-    return await _answer(request, msgspec.json.encode(document), headers)
+    return await answer(request, msgspec.json.encode(document), headers)
 
 
 def _moment(request: web.Request) -> float | None:
@@ -199,56 +189,5 @@ def _moment(request: web.Request) -> float | None:
     except ValueError:
         since = math.nan
     if not math.isfinite(since):
-        raise refusal(web.HTTPBadRequest, f"since={text[:100]}: expected Unix seconds")
+        raise Refused(400, f"since={text[:100]}: expected Unix seconds")
     return since
-
-
-def accepts_gzip(accept_encoding: str) -> bool:
-    """Whether an Accept-Encoding header (RFC 9110, 12.5.3) allows gzip."""
-    weights: dict[str, float] = {}
-    for part in accept_encoding.split(","):
-        match = _CODING.fullmatch(part)
-        if match:
-            try:
-                weights[match[1].lower()] = float(match[2] or 1)
-            except ValueError:
-                continue
-    return weights.get("gzip", weights.get("*", 0.0)) > 0
-
-
-async def _answer(request: web.Request, text: str | bytes, headers: dict[str, str]) -> web.Response:
-    """The text, compressed if the client can unpack it and is not on loopback, where compression only costs time."""
-    body = text.encode() if isinstance(text, str) else text
-    headers["Vary"] = "Accept-Encoding"
-    if not on_loopback(request) and accepts_gzip(request.headers.get("Accept-Encoding", "")):
-        headers["Content-Encoding"] = "gzip"
-        body = await asyncio.to_thread(_compress, body) if len(body) > _COMPRESS_IN_THREAD else _compress(body)
-    return web.Response(body=body, headers=headers)
-
-
-def _compress(body: bytes) -> bytes:
-    return gzip.compress(body, 1, mtime=0)
-
-
-@web.middleware
-async def _answer_failures(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Answer every failure with a plain sentence, and log unexpected ones in one line."""
-    try:
-        return await handler(request)
-    except web.HTTPNotFound:
-        text = '<!doctype html><title>Not found</title><p>Page not found. <a href="/">Go to the overview</a></p>\n'
-        return web.Response(status=404, text=text, content_type="text/html")
-    except web.HTTPMethodNotAllowed as error:
-        allowed = ", ".join(sorted(error.allowed_methods))
-        sentence = f"Method not allowed: use {allowed}, not {error.method}.\n"
-        return web.Response(status=405, text=sentence, headers={"Allow": allowed})
-    except web.HTTPException:
-        raise
-    except Exception as error:
-        place = error.__traceback__
-        while place and place.tb_next:
-            place = place.tb_next
-        where = f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}" if place else "?"
-        _log.error("%s %s failed: %s: %s (%s)", request.method, request.path, type(error).__name__, error, where)
-        _log.debug("traceback of that failure", exc_info=error)
-        return web.Response(status=500, text="benchwatch failed to answer this request: see its log.\n")

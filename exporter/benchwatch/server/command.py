@@ -30,7 +30,6 @@ from .listen import serve as serve_web
 from .looks import Looks
 from .own_metrics import Disks, OwnMetrics
 from .processes import Processes
-from .quiet_log import Repeats
 from .webconfig import OPEN, Renewable, WebConfigFile
 
 REVISION = "BENCHWATCH_REVISION"
@@ -70,21 +69,14 @@ def serve(
     raise_descriptor_limit()
     config = WebConfigFile(web_config) if web_config else OPEN
     roots = [runs] if push in (None, runs) else [runs, push]
-    repeats, handlers = Repeats(), list(logging.getLogger().handlers)
-    for handler in handlers:
-        handler.addFilter(repeats)
     mapping = load_mapping(settings.nutanix, base)
     pollers = start_pollers(settings.nutanix, mapping)
     unlisted = Unlisted(mapping, pollers, settings.nutanix.poll_interval)
     try:
-        asyncio.run(
-            _serve(settings, roots, push, pollers, unlisted, addresses, config, repeats, prometheus, external_url)
-        )
+        asyncio.run(_serve(settings, roots, push, pollers, unlisted, addresses, config, prometheus, external_url))
     finally:
         for poller in pollers:
             poller.stop()
-        for handler in handlers:
-            handler.removeFilter(repeats)
     return 0
 
 
@@ -104,7 +96,6 @@ async def _serve(
     unlisted: Unlisted,
     addresses: Sequence[str],
     config: Renewable,
-    repeats: Repeats,
     prometheus: str,
     external_url: str,
 ) -> None:
@@ -139,7 +130,7 @@ async def _serve(
     if why:
         why.start()
     try:
-        await _watch(runs, settings.runs.poll_interval, stopping, repeats, unlisted)
+        await _watch(runs, settings.runs.poll_interval, stopping, unlisted)
     finally:
         if why:
             why.stop()
@@ -159,7 +150,7 @@ def _end_with_signals(loop: asyncio.AbstractEventLoop, stopping: asyncio.Event) 
         signal.signal(number, end)
 
 
-async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: Repeats, unlisted: Unlisted) -> None:
+async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, unlisted: Unlisted) -> None:
     """Check the runs regularly until `stopping` is set, without a pause while there is more to read.
 
     If there are so many active runs that this would take more than its _SHARE, checks are further apart.
@@ -169,7 +160,6 @@ async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, repeats: 
         pause = max(interval, min(spent * (1 / _SHARE - 1), _LONGEST_PAUSE))
         for sentence in unlisted.news(time.monotonic()):
             runs.fault("mapping", sentence)
-        repeats.sum_up()
         if more:
             await asyncio.sleep(0)
             continue

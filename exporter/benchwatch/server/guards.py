@@ -4,28 +4,20 @@ The name in `Host`; the user and password that `--web.config.file` requires (see
 """
 
 import re
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection
 from ipaddress import ip_address
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
+from .answers import Handler, Refused, on_loopback
 from .own_metrics import OwnMetrics
 from .users import TooManyChecks, Users
 from .webconfig import Renewable
 
 USER = web.RequestKey("user", str)
 """The user who sent the request, if users are configured."""
-LOOPBACK = web.AppKey("loopback", set[tuple[str, int]])
-"""The loopback addresses that the server listens on, each with its port."""
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _PORT = re.compile(r":[0-9]*\Z")
-
-
-def on_loopback(request: web.Request) -> bool:
-    """Whether the request came to a listener that only this machine reaches."""
-    address = request.transport.get_extra_info("sockname") if request.transport else None
-    return address is not None and tuple(address[:2]) in request.app[LOOPBACK]
 
 
 def check_host(own: OwnMetrics, hosts: Collection[str], *, everywhere: bool) -> Middleware:
@@ -44,7 +36,7 @@ def check_host(own: OwnMetrics, hosts: Collection[str], *, everywhere: bool) -> 
             if name not in known and not _is_address(name):
                 own.refused("host")
                 sentence = f"this exporter does not answer to the name {given[:100]!r}: use localhost or its IP address"
-                raise refusal(web.HTTPMisdirectedRequest, f"{sentence}, or add the name to web.hosts")
+                raise Refused(421, f"{sentence}, or add the name to web.hosts")
         return await handler(request)
 
     return check
@@ -76,20 +68,15 @@ def check_user(config: Renewable, own: OwnMetrics) -> Middleware:
 
 
 async def _known(request: web.Request, users: Users, own: OwnMetrics) -> str:
-    """The user who sent the request. Raises web.HTTPException if nobody is recognised."""
+    """The user who sent the request. Raises Refused if nobody is recognised."""
     try:
         user = await users.admitted(request.headers.get("Authorization"), request.remote or "")
     except TooManyChecks:
         own.refused("too_many_passwords")
         sentence = "too many passwords are being checked at the moment: try again in a second"
-        raise refusal(web.HTTPTooManyRequests, sentence, **{"Retry-After": "1"}) from None
+        raise Refused(429, sentence, {"Retry-After": "1"}) from None
     if not user:
         own.refused("password")
         more = {"WWW-Authenticate": 'Basic realm="benchwatch", charset="UTF-8"'}
-        raise refusal(web.HTTPUnauthorized, "expected a user and password that have access", **more)
+        raise Refused(401, "expected a user and password that have access", more)
     return user
-
-
-def refusal(kind: type[web.HTTPException], sentence: str, **more: str) -> web.HTTPException:
-    """An answer that refuses with a sentence; `more` are headers."""
-    return kind(text=sentence + "\n", headers=more)

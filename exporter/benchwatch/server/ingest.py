@@ -2,10 +2,9 @@
 
 `PUT` or `POST /ingest/<run>/<worker>`, for example `... | curl -T - http://host:port/ingest/<run>/<worker>`: the body
 lasts as long as the benchmark, and every piece of it is in `<folder>/<run>/<worker>.push` as soon as it has arrived.
-A client may be silent for any time, because a stalled benchmark prints nothing. At the maximum of pushes, the one that
-has been silent longest is closed to make room for another. TCP keepalive detects a client that is gone. A later push to
-the same name continues the same file, on a new line if the previous one ended within a line. If a push broke off or was
-refused and the next one begins with everything that it had stored, these bytes are not stored twice.
+A client may be silent for any time, because a stalled benchmark prints nothing; TCP keepalive detects one that is gone.
+A later push to the same name continues the same file, on a new line if the previous one ended within a line. If a push
+broke off or was refused and the next one begins with everything that it had stored, these bytes are not stored twice.
 
 `benchwatch run --push` sends pieces instead, each with its offset: `?stream=<suffix>&offset=<bytes>` puts the body into
 `<folder>/<run>/<worker>.<suffix>`, where `suffix` is out, err, json, or <pid>[.<thread>] of a transaction log. Bytes
@@ -24,13 +23,13 @@ import asyncio
 import logging
 import re
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from aiohttp import web
+from aiohttp import StreamReader, web
 from prometheus_client import Counter as CounterMetric
 from prometheus_client import Gauge
 from prometheus_client.core import CounterMetricFamily
@@ -41,9 +40,8 @@ from ..runs.room import NotStored, Reason, Room
 from ..settings.record import SUFFIX
 from ..settings.settings import PushSettings
 from ..values import names
+from .answers import Refused, said
 from .own_metrics import OwnMetrics
-from .places import Places, PushPlace
-from .refused import Refused
 from .unpacking import chunks, coding_of
 
 _log = logging.getLogger("benchwatch.server")
@@ -54,17 +52,12 @@ CLIENT_GONE = 499
 """Counted as the status of a push whose connection broke: nobody receives an answer."""
 _OFFSET = re.compile(r"[0-9]{1,18}")
 _LARGEST_RECORD = 256 * 1024
-_PATIENCE = 60.0
-"""Seconds of silence after which a push may be closed to make room for another."""
 _BODY_SECONDS = 120.0
 """Seconds within which a piece or record must arrive."""
-_BODY_PATIENCE = 10.0
 _BEHIND = 256 * 1024
 """Bytes of a push that may wait for the disk before its client has to wait."""
 _REMEMBERED = 1000
 """Broken pushes whose stored bytes are recognised in the next push to the same name."""
-_MORE = {415: {"Accept-Encoding": "gzip, deflate"}, 429: {"Retry-After": "10"}}
-"""Headers of a refusal, by its status."""
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TCP_KEEPCNT, 4))
 
 
@@ -104,8 +97,8 @@ class Pushes:
     def __init__(self, own: OwnMetrics, *, limit: int = 256, settings: PushSettings | None = None) -> None:
         self._settings = settings or PushSettings()
         self._room = Room(self._settings)
-        self._streams = Places(limit, patience=_PATIENCE)
-        self._bodies = Places(max(1, limit // 4), patience=_BODY_PATIENCE, seconds=_BODY_SECONDS)
+        self._limit = limit
+        self._bodies = 0
         self._tasks: dict[tuple[str, str], asyncio.Task[object]] = {}
         self._broken: dict[Path, PushedPart] = {}
         self._codes = CounterMetric(
@@ -143,14 +136,17 @@ class Pushes:
             refused = refusal
         except NotStored as error:
             size = {} if error.size is None else {"size": error.size}
-            refused = Refused(_STATUSES[error.reason], str(error), reason=error.reason, **size)
+            refused = Refused(_STATUSES[error.reason], str(error), None, reason=error.reason, **size)
         except (ConnectionError, asyncio.CancelledError) as error:
             self._codes.labels(CLIENT_GONE).inc()
             if isinstance(error, asyncio.CancelledError):
                 raise
             return web.Response(status=CLIENT_GONE, reason="Client Closed Request")
         self._codes.labels(refused.status if refused else 200).inc()
-        return _answer(request, taken, refused)
+        if refused:
+            return refused.answer(request)
+        replaced = {"replaced": taken.replaced} if taken.replaced else {}
+        return said(request, taken.sentence, 200, None, stored=taken.sentence, **replaced)
 
     def _check_running(self) -> None:
         if self._stopped:
@@ -181,15 +177,13 @@ class Pushes:
         self._check_length(request.content_length or 0)
         task = asyncio.current_task()
         assert task
-        place = self._streams.take(request.remote or "")
+        _check_number(len(self._tasks), self._limit)
         self._tasks[run, worker] = task
         path = folder / run / f"{worker}.push"
         file = PushFile(path, self._room, self._broken.pop(path, None))
         try:
-            async with place:
-                _keep_alive(request)
-                body = chunks(request.content, f"worker {worker} of run {run}", coding)
-                taken = await self._copy(body, file, place)
+            _keep_alive(request)
+            taken = await self._copy(request.content, f"worker {worker} of run {run}", coding, file)
         except BaseException:
             if file.span:
                 self._broken[path] = file.span
@@ -203,8 +197,7 @@ class Pushes:
     async def _take_record(self, request: web.Request, path: Path, coding: str) -> TakenPush:
         check_name("worker", path.stem)
         only_new = request.headers.get("If-None-Match") == "*"
-        async with self._bodies.take(request.remote or "") as place:
-            data = await self._body(request, _LARGEST_RECORD, place, coding)
+        data = await self._body(request, _LARGEST_RECORD, coding)
         replaced = await self._write(put_record, path, data, self._room, failed_start if only_new else None)
         sentence = f"{path.parent.name}/{path.name} is stored"
         if replaced:
@@ -217,41 +210,47 @@ class Pushes:
             raise Refused(400, f"stream={suffix[:100]}: expected out, err, json, or the number of a log")
         if not _OFFSET.fullmatch(offset):
             raise Refused(400, f"offset={offset[:100]}: expected a number of bytes")
-        async with self._bodies.take(request.remote or "") as place:
-            data = await self._body(request, LARGEST_PIECE, place, coding)
+        data = await self._body(request, LARGEST_PIECE, coding)
         self._check_length(int(offset) + len(data))
         await self._write(PushFile(folder / f"{worker}.{suffix}", self._room).place, data, int(offset))
         return TakenPush(f"{int(offset) + len(data)} bytes are stored")
 
-    async def _body(self, request: web.Request, largest: int, place: PushPlace, coding: str) -> bytes:
+    async def _body(self, request: web.Request, largest: int, coding: str) -> bytes:
         """The whole of a short body."""
-        if (request.content_length or 0) > largest:
-            raise Refused(413, f"the body has more than {largest} bytes, which is the maximum here")
+        _check_number(self._bodies, max(1, self._limit // 4))
+        self._bodies += 1
         data = bytearray()
-        async for chunk in chunks(request.content, request.path, coding):
-            place.heard = asyncio.get_running_loop().time()
-            data += chunk
-            if len(data) > largest:
-                raise Refused(413, f"the body has more than {largest} bytes, which is the maximum here")
+        try:
+            async with asyncio.timeout(_BODY_SECONDS):
+                async for chunk in chunks(request.content, request.path, coding):
+                    data += chunk
+                    if max(len(data), request.content_length or 0) > largest:
+                        raise Refused(413, f"the body has more than {largest} bytes, which is the maximum here")
+        except TimeoutError:
+            raise Refused(408, f"the body did not arrive within {_BODY_SECONDS} s") from None
+        finally:
+            self._bodies -= 1
         return bytes(data)
 
     def _check_length(self, length: int) -> None:
         if length > self._settings.max_push_bytes:
             raise Refused(413, f"the push has more than {self._settings.max_push_bytes} bytes (push.max_push_bytes)")
 
-    async def _copy(self, body: AsyncIterator[bytes], file: PushFile, place: PushPlace) -> int:
+    async def _copy(self, body: StreamReader, whose: str, coding: str, file: PushFile) -> int:
         """Write a body as it arrives; wait for the disk only if it is far behind. Returns the number of bytes.
 
-        What has arrived is written even if the client is gone.
+        What has arrived is written even if the client is gone; what cannot be written ends the push at once.
         """
         taken = 0
+        failed: list[BaseException] = []
         writes: dict[asyncio.Future[None], int] = {}
 
         def written(write: asyncio.Future[None]) -> None:
             del writes[write]
             error = None if write.cancelled() else write.exception()
-            if isinstance(error, Exception):
-                place.give_up(error)
+            if error:
+                failed.append(error)
+                body.set_exception(error)
 
         def write(call: Callable[..., None], *data: bytes) -> None:
             pending = asyncio.get_running_loop().run_in_executor(self._writer, call, *data)
@@ -259,8 +258,7 @@ class Pushes:
             pending.add_done_callback(written)
 
         try:
-            async for data in body:
-                place.heard = asyncio.get_running_loop().time()
+            async for data in chunks(body, whose, coding):
                 allowed = data[: self._settings.max_push_bytes - taken]
                 write(file.append, allowed)
                 taken += len(allowed)
@@ -274,19 +272,15 @@ class Pushes:
         finally:
             if writes:
                 await asyncio.wait(writes)
+        if failed:
+            raise failed[0]
         return taken
 
 
-def _answer(request: web.Request, taken: TakenPush, refused: Refused | None) -> web.Response:
-    """A sentence or, for a program that accepts JSON, its fields."""
-    status = refused.status if refused else 200
-    headers = _MORE.get(status, {})
-    if "application/json" in request.headers.get("Accept", ""):
-        fields = {"error": str(refused), **refused.fields} if refused else {"stored": taken.sentence}
-        fields |= {"replaced": taken.replaced} if taken.replaced else {}
-        return web.json_response(fields, status=status, headers=headers)
-    text = str(refused) if refused else taken.sentence
-    return web.Response(status=status, text=text + "\n", headers=headers)
+def _check_number(active: int, most: int) -> None:
+    if active >= most:
+        sentence = f"{most} pushes are active, which is the maximum: try again later"
+        raise Refused(429, sentence, {"Retry-After": "10"})
 
 
 def _keep_alive(request: web.Request) -> None:

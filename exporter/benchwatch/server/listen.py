@@ -12,8 +12,8 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from ..values.addresses import is_loopback
 from ..values.errors import ConfigError
+from .answers import LOOPBACK
 from .app import OWN
-from .guards import LOOPBACK
 from .tls import server_contexts
 from .webconfig import OPEN, Renewable, WebConfig
 

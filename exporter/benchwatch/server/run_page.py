@@ -58,7 +58,9 @@ def _document(title: str, heading: str, main: str, *, refresh: int = 0) -> str:
         '<a href="../">All runs</a><a href="../metrics">Metrics</a> A gap means that nothing was measured; '
         "it is never drawn as zero."
     )
-    return document(f"{title} · benchwatch", RUN_STYLE, header, main, footer, refresh=refresh, draws=bool(refresh))
+    return document(
+        f"{title} · benchwatch", RUN_STYLE, header, main, footer, refresh=refresh, draws="../" if refresh else ""
+    )
 
 
 def _reads(view: Run, parts: Mapping[str, PagePart]) -> bool:

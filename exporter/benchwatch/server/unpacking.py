@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterator
 
 from aiohttp import StreamReader, web
 
-from .refused import Refused
+from .answers import Refused
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -57,7 +57,8 @@ def coding_of(request: web.Request) -> str:
     codings = [coding.strip().lower() for coding in request.headers.getall("Content-Encoding", [])]
     if len(codings) > 1 or not {*codings} <= _CODINGS | _UNPACKED:
         given = ", ".join(request.headers.getall("Content-Encoding"))[:100]
-        raise Refused(415, f"Content-Encoding: {given}: expected gzip, deflate or none")
+        sentence = f"Content-Encoding: {given}: expected gzip, deflate or none"
+        raise Refused(415, sentence, {"Accept-Encoding": "gzip, deflate"})
     return "".join({*codings} & _CODINGS)
 
 
@@ -69,7 +70,7 @@ async def chunks(body: StreamReader, whose: str, coding: str) -> AsyncIterator[b
         try:
             data = await body.readany()
         except ConnectionError:
-            _log.warning("the push for %s broke off after %d bytes", whose, unpacked)
+            _log.debug("the push for %s broke off after %d bytes", whose, unpacked)
             raise
         except web.RequestPayloadError as error:
             reason = " ".join(str(error).split()).removeprefix("400, message: ")
