@@ -19,7 +19,7 @@ from benchwatch.nutanix.cvm_snapshot import Snapshot
 from benchwatch.nutanix.pages.main_page import read_main_page
 from benchwatch.nutanix.pages.tables import read_tables
 from benchwatch.nutanix.simulator.load import Load, LoadStream
-from benchwatch.nutanix.simulator.page_html import PageDocument, Style, render
+from benchwatch.nutanix.simulator.page_html import PageDocument, render
 from benchwatch.nutanix.simulator.sections import frontend, frontend_row, hosted, hosted_row
 
 REPETITIONS = 15
@@ -33,7 +33,7 @@ def page(vdisks: int) -> bytes:
         load = Load(LoadStream(1000 + index, latency=300 + index), LoadStream(500 + index, latency=1500))
         rows.append((str(50_000 + index), name, load))
     sections = (frontend(frontend_row(*row[1:]) for row in rows), hosted(hosted_row(*row) for row in rows))
-    return render(PageDocument("Stargate", sections), Style()).encode()
+    return render(PageDocument("Stargate", sections)).encode()
 
 
 def timed(work: Callable[[], object]) -> float:

@@ -19,7 +19,7 @@ from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.faults import FAULT_SECONDS, FAULT_START
 from benchwatch.nutanix.simulator.guest import NAME as GUEST
 from benchwatch.nutanix.simulator.guest import RECORD, Guest
-from benchwatch.nutanix.simulator.variations import write
+from benchwatch.nutanix.simulator.page_html import render
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
 from benchwatch.settings.settings import RunsSettings
@@ -53,8 +53,8 @@ class _Pages(Client):
         if path == "/vdisk_stats":
             document = self._cluster.vdisk(0, query.removeprefix("vdisk_id="))
             assert document is not None
-            return write(document, ()).encode()
-        return write(self._cluster.oplog(0) if path == "/oplog_flush_stats" else self._cluster.main(0), ()).encode()
+            return render(document).encode()
+        return render(self._cluster.oplog(0) if path == "/oplog_flush_stats" else self._cluster.main(0)).encode()
 
 
 class _World:

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from benchwatch.nutanix.client import Client, PageError, vdisk_query
 from benchwatch.nutanix.simulator.cluster import Cluster
-from benchwatch.nutanix.simulator.server import SimulatedCvm
+from tests.support.cvm.varied_cvm import VariedCvm
 from tests.support.waiting import PATIENCE
 
 BASE = "http://cvm:2009"
 
 
-def simulated(*variations: str, sleep: Callable[[float], None] = time.sleep) -> SimulatedCvm:
+def simulated(*variations: str, sleep: Callable[[float], None] = time.sleep) -> VariedCvm:
     cluster = Cluster("checkpoint", cvms=1, vdisks=4, seed=1, clock=time.monotonic)
-    return SimulatedCvm(cluster, variations=variations, sleep=sleep)
+    return VariedCvm(cluster, variations=variations, sleep=sleep)
 
 
 def failure(client: Client) -> PageError:

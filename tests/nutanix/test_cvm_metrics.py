@@ -14,7 +14,7 @@ from benchwatch.nutanix.pages.main_page import read_main_page
 from benchwatch.nutanix.pages.oplog_page import read_oplog_page
 from benchwatch.nutanix.pages.vdisk_page import read_vdisk_page
 from benchwatch.nutanix.simulator.cluster import Cluster
-from benchwatch.nutanix.simulator.variations import write
+from benchwatch.nutanix.simulator.page_html import render
 
 GOLDEN = Path(__file__).parent / "published.prom"
 VDISK = "31181823"
@@ -55,9 +55,9 @@ def simulated() -> Snapshot:
     for vdisk in cluster.vdisks:
         document = cluster.vdisk(0, vdisk)
         assert document is not None
-        details[vdisk] = Detail(1.0, read_vdisk_page(write(document, ()).encode()).vdisks[vdisk])
-    main = read_main_page(write(cluster.main(0), ()).encode())
-    return Snapshot(1.0, main, details, read_oplog_page(write(cluster.oplog(0), ()).encode()))
+        details[vdisk] = Detail(1.0, read_vdisk_page(render(document).encode()).vdisks[vdisk])
+    main = read_main_page(render(cluster.main(0)).encode())
+    return Snapshot(1.0, main, details, read_oplog_page(render(cluster.oplog(0)).encode()))
 
 
 def test_the_published_pages_give_this_exposition(recordings: Path) -> None:
@@ -102,7 +102,7 @@ def test_latency_comes_from_the_vdisks_page_where_the_front_end_view_has_it_not(
 
 def test_disks_of_other_cvms_are_left_to_their_own_pages() -> None:
     cluster = Cluster("idle", cvms=3, vdisks=2, seed=1, clock=lambda: 0.0)
-    page = read_main_page(write(cluster.main(1), ()).encode())
+    page = read_main_page(render(cluster.main(1)).encode())
     assert len({disk.svm_id for disk in page.disks}) == 3
     text = exposed(Snapshot(0, page))
     assert 'nutanix_disk_size_bytes{cvm="cvm-a",disk="164",tier="SSD-SATA"}' in text

@@ -13,8 +13,8 @@ from benchwatch.nutanix.client import Client
 from benchwatch.nutanix.cvm_settings import CvmSettings, NutanixSettings, VdiskDisk, VdiskSelection
 from benchwatch.nutanix.poller import Poller, start_pollers
 from benchwatch.nutanix.simulator.cluster import Cluster
-from benchwatch.nutanix.simulator.server import SimulatedCvm
 from benchwatch.values.durations import Duration
+from tests.support.cvm.varied_cvm import VariedCvm
 from tests.support.waiting import PATIENCE, eventually
 
 DATA_UUID = "5f0d7d8e-3a52-4c0b-9f0e-000000045269"
@@ -28,7 +28,7 @@ class World:
     stack: ExitStack
     now: float = 1_790_000_000.0
     step: float = 0
-    cvms: list[SimulatedCvm] = field(default_factory=list)
+    cvms: list[VariedCvm] = field(default_factory=list)
 
     def clock(self) -> float:
         return self.now
@@ -39,7 +39,7 @@ class World:
     def cluster(self, scene: str = "checkpoint", cvms: int = 1, vdisks: int = 4, *variations: str) -> None:
         cluster = Cluster(scene, cvms=cvms, vdisks=vdisks, seed=1, clock=self.clock)
         for number in range(cvms):
-            self.cvms.append(self.stack.enter_context(SimulatedCvm(cluster, number, variations=variations)))
+            self.cvms.append(self.stack.enter_context(VariedCvm(cluster, number, variations=variations)))
 
     def poller(self, settings: NutanixSettings | None = None, number: int = 0, deadline: float = PATIENCE) -> Poller:
         settings = settings or NutanixSettings()
@@ -80,7 +80,7 @@ def series(poller: Poller, name: str) -> dict[str, float]:
     return {labels.replace('cvm="cvm-a"', "").lstrip(","): float(value) for labels, value in found}
 
 
-def paths(cvm: SimulatedCvm) -> list[str]:
+def paths(cvm: VariedCvm) -> list[str]:
     return [target.removeprefix("/vdisk_stats?vdisk_id=") for target in cvm.requests if target != "/"]
 
 
@@ -198,7 +198,7 @@ def test_a_cvm_that_never_answered_shows_that_it_is_down(world: World) -> None:
 class Hang:
     """Holds the requests of a simulated CVM from the `after`-th on, until the test ends."""
 
-    def __init__(self, cvm: SimulatedCvm, after: int = 0) -> None:
+    def __init__(self, cvm: VariedCvm, after: int = 0) -> None:
         self.waiting, self.end = threading.Event(), threading.Event()
         enter = cvm.enter
 

@@ -20,10 +20,9 @@ from benchwatch.nutanix.pages.vdisk_page import VdiskStats, read_vdisk_page
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.faults import FAULT_SCENES, FAULT_START
 from benchwatch.nutanix.simulator.guest import Guest
-from benchwatch.nutanix.simulator.page_html import Style, render
+from benchwatch.nutanix.simulator.page_html import render
 from benchwatch.nutanix.simulator.scenes import DATA, LOG
-from benchwatch.nutanix.simulator.server import SimulatedCvm
-from benchwatch.nutanix.simulator.variations import PAGE_VARIATIONS, SERVER_VARIATIONS, listing, write
+from tests.support.cvm.page_variations import PAGE_VARIATIONS, write
 from tests.support.vdisks import row_values
 from tests.support.waiting import eventually
 
@@ -38,7 +37,7 @@ class Player:
 
     def html(self, second: float, cvm: int = 0) -> str:
         self.now = second
-        return write(self.cluster.main(cvm), ())
+        return render(self.cluster.main(cvm))
 
     def main(self, second: float, cvm: int = 0) -> MainPage:
         if (second, cvm) not in self._read:
@@ -57,7 +56,7 @@ class Player:
         self.now = second
         document = self.cluster.vdisk(cvm, vdisk)
         assert document is not None
-        return read_vdisk_page(write(document, ()).encode()).vdisks[vdisk]
+        return read_vdisk_page(render(document).encode()).vdisks[vdisk]
 
 
 @pytest.mark.parametrize("scene", ["checkpoint", "up-migration", "locality"])
@@ -179,14 +178,7 @@ def test_every_page_variation_changes_the_page(name: str) -> None:
     vdisk = player.cluster.vdisk(0, DATA)
     assert vdisk is not None
     documents = (player.cluster.main(0), vdisk)
-    assert any(write(document, [name]) != render(document, Style()) for document in documents)
-
-
-def test_variations_are_listed_and_an_unknown_one_is_refused() -> None:
-    text = listing()
-    assert all(f"  {name}: " in text for name in (*PAGE_VARIATIONS, *SERVER_VARIATIONS, "checkpoint", "published"))
-    with pytest.raises(ValueError, match="--variation: expected a name that --list shows, got 'sideways'"):
-        SimulatedCvm(Player("idle").cluster, variations=["sideways"])
+    assert any(write(document, [name]) != render(document) for document in documents)
 
 
 BEFORE, WITHIN = FAULT_START - 10, FAULT_START + 10

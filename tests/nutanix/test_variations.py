@@ -10,9 +10,11 @@ from benchwatch.nutanix.pages.histogram_table import Histogram
 from benchwatch.nutanix.pages.main_page import MainPage, read_main_page
 from benchwatch.nutanix.pages.notes import Unrecognised
 from benchwatch.nutanix.pages.vdisk_page import VdiskStats, read_vdisk_page
-from benchwatch.nutanix.simulator.cluster import SCENE_NAMES, Cluster
-from benchwatch.nutanix.simulator.page_html import PageDocument
-from benchwatch.nutanix.simulator.variations import PAGE_VARIATIONS, write
+from benchwatch.nutanix.simulator.cluster import SCENES as SIMULATED
+from benchwatch.nutanix.simulator.cluster import Cluster
+from benchwatch.nutanix.simulator.page_html import PageDocument, render
+from tests.support.cvm.page_variations import PAGE_VARIATIONS, write
+from tests.support.cvm.published_cluster import PublishedCluster
 from tests.support.vdisks import row_values
 
 SAME = [name for name, variation in PAGE_VARIATIONS.items() if not variation.absent]
@@ -28,9 +30,11 @@ Fields = dict[Any, Any]
 def documents(scene: str) -> tuple[PageDocument, PageDocument, str]:
     """Main page, page of its first vdisk, and that vdisk's id."""
     now = [0.0]
-    cluster = Cluster(scene, cvms=1, vdisks=4, seed=3, clock=lambda: now[0])
+    cluster = (
+        PublishedCluster() if scene == "published" else Cluster(scene, cvms=1, vdisks=4, seed=3, clock=lambda: now[0])
+    )
     now[0] = SECOND
-    vdisk = "31181823" if scene == "published" else cluster.vdisks[0]
+    vdisk = cluster.vdisks[0]
     page = cluster.vdisk(0, vdisk)
     assert page is not None
     return cluster.main(0), page, vdisk
@@ -183,16 +187,16 @@ def test_two_forms_of_a_name_are_one_vdisk_in_both_views() -> None:
     assert found.unmatched == ()
 
 
-@pytest.mark.parametrize("scene", SCENE_NAMES)
+@pytest.mark.parametrize("scene", SIMULATED)
 @pytest.mark.parametrize("second", [0, 19, 30, 61, 130, 4000])
 def test_every_scene_is_understood_at_any_time(scene: str, second: int) -> None:
     now = [0.0]
     cluster = Cluster(scene, cvms=1, vdisks=12, seed=1, clock=lambda: now[0])
     now[0] = second
-    main = read_main_page(write(cluster.main(0), ()).encode())
+    main = read_main_page(render(cluster.main(0)).encode())
     assert main.unrecognised == ()
-    assert len(main.hosted.rows) == (2 if scene == "published" else 12)
+    assert len(main.hosted.rows) == 12
     for row in main.hosted.rows:
         document = cluster.vdisk(0, row.id)
         assert document is not None
-        assert read_vdisk_page(write(document, ()).encode()).unrecognised == ()
+        assert read_vdisk_page(render(document).encode()).unrecognised == ()

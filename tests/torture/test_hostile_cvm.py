@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from benchwatch.nutanix.simulator.cluster import Cluster
-from benchwatch.nutanix.simulator.server import SimulatedCvm
+from tests.support.cvm.varied_cvm import VariedCvm
 from tests.support.ports import free_address
 from tests.support.waiting import PATIENCE, eventually
 
@@ -18,13 +18,13 @@ INTERVAL = 1.0
 
 
 @pytest.fixture
-def cvm() -> Iterator[SimulatedCvm]:
-    with SimulatedCvm(Cluster("checkpoint", cvms=1, vdisks=4, seed=1, clock=time.monotonic)) as cvm:
+def cvm() -> Iterator[VariedCvm]:
+    with VariedCvm(Cluster("checkpoint", cvms=1, vdisks=4, seed=1, clock=time.monotonic)) as cvm:
         yield cvm
 
 
 @pytest.fixture
-def exporter(cvm: SimulatedCvm, tmp_path: Path) -> Iterator[str]:
+def exporter(cvm: VariedCvm, tmp_path: Path) -> Iterator[str]:
     """The URL of an exporter of this CVM, with a deadline for a page that outlasts the test."""
     (tmp_path / "runs").mkdir()
     (tmp_path / "benchwatch.yaml").write_text(
@@ -49,7 +49,7 @@ def metrics(url: str) -> str:
 
 
 @pytest.mark.parametrize("variation", ["late", "slow", "slow-header", "tangled", "gzip", "huge", "closed", "not-http"])
-def test_a_hostile_cvm_is_down_without_numbers_and_comes_back(cvm: SimulatedCvm, exporter: str, variation: str) -> None:
+def test_a_hostile_cvm_is_down_without_numbers_and_comes_back(cvm: VariedCvm, exporter: str, variation: str) -> None:
     release: list[bool] = []
     cvm.sleep = lambda seconds: eventually(lambda: bool(release), "the test goes on")
     cvm.variations.add(variation)

@@ -113,13 +113,6 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="what the vdisks do; --list lists all (default: checkpoint)",
     )
-    simulate.add_argument(
-        "--variation",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="how the pages or the server vary; --list lists all; can be repeated",
-    )
     simulate.add_argument("--vdisks", type=count, default=8, metavar="N", help="total number of vdisks (default: 8)")
     simulate.add_argument(
         "--cvms", type=count, default=1, metavar="N", help="number of CVMs, on ports from --listen upwards (default: 1)"
@@ -134,7 +127,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="also write the run of a simulated pgbench in the guest, to a new folder SCENE-TIME in DIR",
     )
-    simulate.add_argument("--list", action="store_true", help="list scenes and variations, then exit")
+    simulate.add_argument("--list", action="store_true", help="list the scenes, then exit")
     command.set_defaults(func=_simulate)
 
 
@@ -174,13 +167,12 @@ def _save(options: argparse.Namespace) -> int:
 
 
 def _simulate(options: argparse.Namespace) -> int:
-    from .simulator.cluster import Cluster
+    from .simulator.cluster import SCENES, Cluster
     from .simulator.guest import Guest
     from .simulator.server import SimulatedCvm
-    from .simulator.variations import listing
 
     if options.list:
-        print(listing())
+        print("\n".join(f"{name}: {scene.description}" for name, scene in SCENES.items()))
         return 0
     host, port = options.listen
     if port + options.cvms - 1 > LAST_PORT:
@@ -190,11 +182,7 @@ def _simulate(options: argparse.Namespace) -> int:
     with ExitStack() as running:
         try:
             cvms = [
-                running.enter_context(
-                    SimulatedCvm(
-                        cluster, number, host=host, port=port + number if port else 0, variations=options.variation
-                    )
-                )
+                running.enter_context(SimulatedCvm(cluster, number, host=host, port=port + number if port else 0))
                 for number in range(options.cvms)
             ]
         except OSError as error:

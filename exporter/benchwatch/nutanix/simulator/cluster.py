@@ -1,20 +1,17 @@
 """A cluster of simulated CVMs: the pages of each CVM at a moment of a scene."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from ...values.errors import ConfigError
 from ...values.suggestion import did_you_mean, either
-from . import published, sections
+from . import sections
 from .faults import FAULT_SCENES
 from .load import Load
 from .page_html import PageDocument
 from .scenes import PUBLISHED_SCENES, background, jitter
 
 SCENES = {**PUBLISHED_SCENES, **FAULT_SCENES}
-SCENE_NAMES = (*SCENES, "published")
-EVENT_SECONDS = 30
-"""When a restart or a move happens, seconds after the start."""
 _OPLOG_KILOBYTES = 100 * 1024 * 1024
 _BEGIN = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
 
@@ -26,41 +23,39 @@ class Cluster:
     """
 
     def __init__(self, scene: str, *, cvms: int, vdisks: int, seed: int, clock: Callable[[], float]) -> None:
-        if scene not in SCENE_NAMES:
-            meant = did_you_mean(scene, SCENE_NAMES)
-            raise ConfigError(f"--scene: expected {either(SCENE_NAMES)}, got {scene!r}{meant}")
-        self._scene = SCENES.get(scene)
+        if scene not in SCENES:
+            meant = did_you_mean(scene, SCENES)
+            raise ConfigError(f"--scene: expected {either(SCENES)}, got {scene!r}{meant}")
+        self._scene = SCENES[scene]
         self._cvms = cvms
         self._seed = seed
         self._clock = clock
         self._began = clock()
-        self._named = self._scene.vdisks if self._scene else (published.BUSY, published.IDLE)
-        others = (str(50_000 + 13 * index) for index in range(vdisks - len(self._named) if self._scene else 0))
-        self.vdisks = [*self._named, *others]
+        others = (str(50_000 + 13 * index) for index in range(vdisks - len(self._scene.vdisks)))
+        self.vdisks = [*self._scene.vdisks, *others]
         self.gone: set[str] = set()
         """Vdisks that were removed."""
+        self.moved: dict[str, int] = {}
+        """The CVMs of vdisks that were moved."""
+        self.restarts = 0
+        """How often all CVMs have been restarted."""
 
     @property
     def second(self) -> int:
         """Whole seconds since the beginning; all pages within a second agree."""
         return int(self._clock() - self._began)
 
-    def hosted(self, cvm: int, variations: Collection[str] = ()) -> list[str]:
+    def hosted(self, cvm: int) -> list[str]:
         """The vdisks that this CVM (from 0) has now."""
-        moved = "vdisk-moved" in variations and self.second >= EVENT_SECONDS
         hosts = {vdisk: index % self._cvms for index, vdisk in enumerate(self.vdisks)}
-        if self._scene is not None:
-            hosts |= dict.fromkeys(self._named, min(self._scene.host(self.second), self._cvms - 1))
-        if moved:
-            hosts[self.vdisks[0]] = 1
+        hosts |= dict.fromkeys(self._scene.vdisks, min(self._scene.host(self.second), self._cvms - 1))
+        hosts |= self.moved
         return [vdisk for vdisk, host in hosts.items() if host == cvm and vdisk not in self.gone]
 
-    def main(self, cvm: int, variations: Collection[str] = ()) -> PageDocument:
+    def main(self, cvm: int) -> PageDocument:
         """The main page."""
-        if self._scene is None:
-            return published.MAIN
-        stargates = [self._stargate(number, "restart" in variations) for number in range(self._cvms)]
-        loads = {vdisk: self.load(vdisk) for vdisk in self.hosted(cvm, variations)}
+        stargates = [self._stargate(number) for number in range(self._cvms)]
+        loads = {vdisk: self.load(vdisk) for vdisk in self.hosted(cvm)}
         completed = 1_000_000 + self.second * sum(load.read.rate + load.write.rate for load in loads.values())
         admitted = sum(load.read.rate * load.read.average_latency for load in loads.values()) // 1_000_000
         hits = [load.read_source.get("Cache DRAM", 0) for load in loads.values() if load.read.rate]
@@ -80,18 +75,12 @@ class Cluster:
             ),
         )
 
-    def vdisk(self, cvm: int, vdisk: str, variations: Collection[str] = ()) -> PageDocument | None:
+    def vdisk(self, cvm: int, vdisk: str) -> PageDocument | None:
         """The page of one vdisk; None if this CVM does not have it."""
-        if self._scene is None:
-            return published.vdisk_document(vdisk) if vdisk in self.vdisks else None
-        if vdisk not in self.hosted(cvm, variations):
-            return None
-        return sections.vdisk_document(vdisk, self.load(vdisk))
+        return sections.vdisk_document(vdisk, self.load(vdisk)) if vdisk in self.hosted(cvm) else None
 
     def oplog(self, cvm: int) -> PageDocument:
         """The page of the oplog's flushing."""
-        if self._scene is None:
-            return published.OPLOG
         loads = ((_name(vdisk), self.load(vdisk)) for vdisk in self.hosted(cvm))
         rows = ((name, load.oplog_kilobytes, load.oplog_fragments) for name, load in loads)
         return sections.oplog_document(rows, _OPLOG_KILOBYTES)
@@ -99,19 +88,18 @@ class Cluster:
     def load(self, vdisk: str, second: int | None = None) -> Load:
         """The load of a vdisk at a second, by default now."""
         second = self.second if second is None else second
-        if self._scene is not None and vdisk in self._named:
+        if vdisk in self._scene.vdisks:
             return jitter(self._scene.load(vdisk, second, self._seed), vdisk, second, self._seed)
         return background(vdisk, second, self._seed)
 
-    def _stargate(self, number: int, restarts: bool) -> sections.Stargate:
-        restarted = int(restarts and self.second >= EVENT_SECONDS)
-        start = _BEGIN + timedelta(days=restarted)
+    def _stargate(self, number: int) -> sections.Stargate:
+        start = _BEGIN + timedelta(days=self.restarts)
         disks = [None, *(f"{154 + 10 * number - k} (188/209)" for k in range(2))]
         disks += [f"{152 + 10 * number - k} (477/862)" for k in range(4)]
         return sections.Stargate(
             f"10.3.140.{151 + number}",
             str(7 + number),
-            str(30_986_558 + 1000 * number + restarted),
+            str(30_986_558 + 1000 * number + self.restarts),
             start.strftime("%Y%m%d-%H:%M:%S-GMT%z"),
             disks,
         )

@@ -1,16 +1,79 @@
-"""The ways in which a real page may differ from the published ones, by name.
-
-A page variation changes the document or the style of its HTML. A server variation changes how the server answers, or
-what happens to the cluster.
-"""
+"""The ways in which a real page may differ from the published ones, by name: in content or in style."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Any, Literal, NamedTuple
 
-from .cluster import SCENES
-from .page_html import BAR, Cell, PageBar, PageColumn, PageDocument, PageSection, Style, render
-from .units import OTHER_UNITS, UNKNOWN_UNITS, change_units
+from benchwatch.nutanix.simulator.page_html import (
+    BAR,
+    Cell,
+    Heading,
+    PageBar,
+    PageColumn,
+    PageDocument,
+    PageSection,
+    PageWriter,
+)
+
+from .other_units import OTHER_UNITS, UNKNOWN_UNITS, change_units
+
+
+@dataclass(frozen=True)
+class Style:
+    """How the HTML is written; `heading` overrides the sections' own."""
+
+    heading: Heading | None = None
+    space: str = " "
+    escape_less_than: bool = True
+    quotes: Literal["links", "all", "none"] = "links"
+    upper_case: bool = False
+    unclosed: bool = False
+    multiline: bool = False
+    empty: str = ""
+    header_every: int = 0
+    """Rows after which the header is repeated; 0: never."""
+
+
+class StyledWriter(PageWriter):
+    """Writes pages in another style."""
+
+    def __init__(self, style: Style) -> None:
+        self._style = style
+
+    def heading(self, heading: Heading, title: str) -> str:
+        found = super().heading(self._style.heading or heading, title.replace(" ", "\0"))
+        return found.replace("\0", self._style.space)
+
+    def rows(self, header: list[str], body: list[str]) -> list[str]:
+        every = self._style.header_every
+        for index in range(len(body) // every * every, 0, -every) if every else ():
+            body[index:index] = header
+        return header + body
+
+    def cell(self, cell: Cell) -> str:
+        if isinstance(cell, PageBar) or not (cell is None or self._style.multiline):
+            return super().cell(cell)
+        content = self._style.empty
+        if cell is not None:
+            content = super().cell(cell)[len("<td>") :].removesuffix(f"</{self._cased('td')}>")
+        return self.tag("td", f"\n  {content}\n" if self._style.multiline else content)
+
+    def tag(self, name: str, content: str, **attributes: str) -> str:
+        found = super().tag(self._cased(name), content, **attributes)
+        is_open = self._style.unclosed and name in ("td", "th", "tr", "p")
+        return found.removesuffix(f"</{self._cased(name)}>") if is_open else found
+
+    def attribute(self, name: str, value: str) -> str:
+        quotes = {"all": '"', "none": "", "links": '"' if name == "href" else ""}[self._style.quotes]
+        return f"{self._cased(name)}={quotes}{escape(value) if quotes else value}{quotes}"
+
+    def text(self, text: str) -> str:
+        return super().text(text) if self._style.escape_less_than else text.replace("&", "&amp;")
+
+    def _cased(self, name: str) -> str:
+        return name.upper() if self._style.upper_case else name
+
 
 Change = Callable[[PageDocument], PageDocument]
 
@@ -198,29 +261,6 @@ PAGE_VARIATIONS: Mapping[str, Variation] = {
     },
 }
 
-SERVER_VARIATIONS: Mapping[str, str] = {
-    "refused": "connections are refused",
-    "late": "the answer begins after 60 s",
-    "slow": "the body drips, a byte every 0.1 s",
-    "slow-header": "the header drips, a byte every 0.1 s",
-    "truncated": "the body ends half-way, Content-Length says more",
-    "truncated-chunked": "the body ends half-way through its chunks",
-    "truncated-close": "the body ends half-way, without its length",
-    "no-length": "the whole body without its length",
-    "chunked": "the body comes in chunks",
-    "http500": "HTTP status 500",
-    "huge": "a body of 100 MB without its length",
-    "tangled": "15 MB of tags that are never closed, which take a browser's parser hours",
-    "gzip": "a body of 100 MB compressed to 100 kB, although not requested",
-    "redirect": "a redirect to /h/gflags on another port",
-    "not-a-cvm": "another server's page",
-    "not-http": "an answer that is not HTTP",
-    "closed": "the connection is closed without an answer",
-    "restart": "Stargate restarts after 30 s: incarnation and start time change",
-    "vdisk-gone": "the last vdisk is listed once; then its page is missing (404), and it is no longer listed",
-    "vdisk-moved": "the first vdisk moves to the next CVM after 30 s",
-}
-
 
 def write(document: PageDocument, variations: Iterable[str]) -> str:
     """The page's HTML with these page variations; other names are ignored."""
@@ -230,17 +270,4 @@ def write(document: PageDocument, variations: Iterable[str]) -> str:
         if variation is not None:
             style = replace(style, **variation.style)
             document = variation.change(document) if variation.change else document
-    return render(document, style)
-
-
-def listing() -> str:
-    """All scenes and variations with their descriptions."""
-    lines = ["Scenes:"]
-    lines += [f"  {name}: {scene.description}" for name, scene in SCENES.items()]
-    lines += ["  published: the numbers of public screenshots of 2015, without changes", "", "Variations of the pages:"]
-    for name, variation in PAGE_VARIATIONS.items():
-        absent = f" (no longer shown: {variation.absent})" if variation.absent else ""
-        lines.append(f"  {name}: {variation.description}{absent}")
-    lines += ["", "Variations of the server:"]
-    lines += [f"  {name}: {description}" for name, description in SERVER_VARIATIONS.items()]
-    return "\n".join(lines)
+    return StyledWriter(style).page(document)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from .page_html import Cell, PageColumn, PageSection
+from benchwatch.nutanix.simulator.page_html import Cell, PageColumn, PageSection
 
 
 class Other(NamedTuple):

@@ -1,8 +1,9 @@
-"""The pages with the numbers of public screenshots of 2015, without the sections whose numbers are not known."""
+"""A CVM with the numbers of public screenshots of 2015, without the sections whose numbers are not known."""
 
-from .load import KILOBYTE, Bucket, LoadStream
-from .page_html import Cell, PageDocument
-from .sections import (
+from benchwatch.nutanix.simulator.cluster import Cluster
+from benchwatch.nutanix.simulator.load import KILOBYTE, Bucket, LoadStream
+from benchwatch.nutanix.simulator.page_html import Cell, PageDocument
+from benchwatch.nutanix.simulator.sections import (
     READ_SOURCES,
     Stargate,
     cluster_state,
@@ -63,7 +64,24 @@ _WRITE = ((0, 0), (167, 1724), (2098, 3422), (562, 6369), (88, 12297), (6, 23386
 """Operations and their average latency, microseconds, in each range."""
 
 
-def vdisk_document(vdisk: str) -> PageDocument:
+class PublishedCluster(Cluster):
+    """One CVM with two vdisks, whose pages never change."""
+
+    def __init__(self) -> None:
+        super().__init__("idle", cvms=1, vdisks=2, seed=1, clock=lambda: 0.0)
+        self.vdisks = [BUSY, IDLE]
+
+    def main(self, cvm: int) -> PageDocument:
+        return MAIN
+
+    def oplog(self, cvm: int) -> PageDocument:
+        return OPLOG
+
+    def vdisk(self, cvm: int, vdisk: str) -> PageDocument | None:
+        return _vdisk_document(vdisk) if vdisk in self.vdisks else None
+
+
+def _vdisk_document(vdisk: str) -> PageDocument:
     """The page of a vdisk."""
     pages_of_4_kilobytes = {4 * KILOBYTE: 1.0}
     sources = (("Cache DRAM", "7", "75%") if name == "Cache DRAM" else (name, None, None) for name in READ_SOURCES)
