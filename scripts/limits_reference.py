@@ -9,7 +9,7 @@ from benchwatch.nutanix import mapping, poller
 from benchwatch.nutanix.cvm_settings import LARGEST_PAGE, NutanixSettings
 from benchwatch.nutanix.pages import columns, main_page, markup, notes, overview, quantities, tables
 from benchwatch.runs import append, files, observer, prefix, watcher
-from benchwatch.server import command, ingest, listen, looks, run_plots, unpacking, users
+from benchwatch.server import command, comparisons, ingest, listen, looks, run_plots, unpacking, users
 from benchwatch.settings.settings import PushSettings, RunsSettings
 from benchwatch.tools import api, lines
 from benchwatch.tools.fio import document, framing, jobs
@@ -214,6 +214,13 @@ def _sections() -> tuple[Section, ...]:
                 ("reports of a worker", replayed_run.MOST_REPORTS, "the page says so, without plots"),
                 ("time from the last request until a run leaves memory", _seconds(looks.KEPT), "read again"),
                 ("pause after drawing plots", f"{looks._SHARE} times the drawing, times the runs", "drawn less often"),
+                (
+                    "a comparison",
+                    f"{comparisons.MOST_SIDES} sides, {comparisons.MOST_RUNS} runs, {comparisons.MOST_BYTES >> 30} GiB",
+                    "use `benchwatch compare`",
+                ),
+                ("comparisons that wait", comparisons._MOST_WAITING, "the page tries again"),
+                ("time that a comparison is kept", _seconds(comparisons.KEPT), "made again"),
                 ("an answer of `--prometheus.url`", _seconds(run_plots._PATIENCE), "the page says so"),
             ),
         ),

@@ -3,7 +3,7 @@
 Runs that failed or have not ended cannot be compared; neither can runs of different tools.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,10 +12,11 @@ from ..history.replayed_run import timelines
 from ..history.timeline import Timeline
 from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group
+from ..metrics.samples import Family
 from ..settings.settings import RunsSettings
 from ..tools.registry import names
 from ..values.errors import FAILED, UserError
-from ..values.names import label
+from ..values.names import label, natural
 from . import concurrent
 from .measured import Result, measure
 from .measures import THROUGHPUT, compared
@@ -41,36 +42,57 @@ class Experiment(NamedTuple):
 
 
 Side = Mapping[str, Experiment]
-"""What one path names: usually one experiment; workers that followed each other, by their names."""
+"""What one name stands for, by part: usually one experiment, whose part has no name. Workers that followed each other
+are parts by their names, and so are the points of a sweep by what they vary (`clients=4`)."""
 
 
 def load(path: Path, settings: RunsSettings, warmup: float | None, force: bool) -> Side:
-    """The run in a file or folder, or the runs of an experiment.
+    """What a path names: see side. Raises CannotCompare; ConfigError for a path that does not exist."""
+    return side(str(path), [[one] for one in one_thing(path, settings)], settings, warmup, force=force)
+
+
+def side(
+    path: str,
+    runs: Sequence[Sequence[Path]],
+    settings: RunsSettings,
+    warmup: float | None = None,
+    *,
+    force: bool,
+    families: Collection[Family] | None = None,
+) -> Side:
+    """The runs of one side; `path` is what the user calls them, and each run is in some files, or in a folder.
 
     `warmup`, seconds, overrides the records; if a run's records disagree, the longest applies. With `force`, runs that
-    failed or have not ended are included. Raises CannotCompare; ConfigError for a path that does not exist.
+    failed or have not ended are included. `families` have their series (default: those that a comparison needs).
+    Raises CannotCompare.
     """
     forced: list[str] = []
-    each = [_run(one, settings, warmup, forced) for one in one_thing(path, settings)]
-    runs = [run for parts in each for run in parts.values()]
+    name = label(Path(path).name)
+    parts: dict[str, list[Result]] = {}
+    for one in runs:
+        for part, found in _run(one, settings, warmup, forced, compared() if families is None else families).items():
+            parts.setdefault(" ".join(filter(None, (_point(found, name), part))), []).append(found)
     if forced and not force:
         raise CannotCompare(f"{forced[0]}; expected a run that finished (--force compares it anyway)")
-    first = [worker.runfile for worker in runs[0].timelines]
-    if not path.exists() and any(one.sweep is not None and one.sweep.of == path.name for one in first):
-        point = path.with_name(next((one.repeat_of for one in first if one.repeat_of), runs[0].name))
-        raise CannotCompare(
-            f"{path}: a sweep, which benchwatch show reads; expected runs or points of it, such as {point}"
-        )
-    tools = sorted({run.tool for run in runs})
+    tools = sorted({run.tool for members in parts.values() for run in members})
     if len(tools) > 1:
         raise CannotCompare(f"{path}: runs of {' and '.join(tools)}; expected runs of one tool")
-    found = {}
-    for part in dict.fromkeys(part for parts in each for part in parts):
-        own = [parts[part] for parts in each if part in parts]
-        name = f"{label(path.name)}{f'/{part}' if part else ''}"
-        faults = faults_of(worker for run in own for worker in run.timelines)
-        found[part] = Experiment(name if len(each) > 1 else own[0].name, own, faults)
-    return found
+    return {
+        part: Experiment(
+            f"{name}{f'/{part}' if part else ''}" if len(runs) > 1 else members[0].name,
+            members,
+            faults_of(worker for run in members for worker in run.timelines),
+        )
+        for part, members in sorted(parts.items(), key=lambda item: natural(item[0]))
+    }
+
+
+def _point(run: Result, sweep: str) -> str:
+    """The values of what that sweep varies; empty for a run that is no point of it."""
+    swept = run.timelines[0].runfile.sweep
+    if swept is None or label(swept.of) != sweep:
+        return ""
+    return " ".join(f"{name}={value}" for name, value in swept.values.items())
 
 
 def pairs(sides: Sequence[Side]) -> tuple[list[list[Experiment]], list[str]]:
@@ -83,21 +105,28 @@ def pairs(sides: Sequence[Side]) -> tuple[list[list[Experiment]], list[str]]:
     common = [part for part in sides[0] if all(part in side for side in sides)]
     if not common:
         each = "; ".join(", ".join(one.name for one in side.values()) for side in sides)
-        text = "nothing to compare: no worker of one run has the name of one of the other"
+        text = "nothing to compare: no worker or point of one side has the name of one of the other"
         raise CannotCompare(f"{text} ({each}); compare their files instead")
     left = [one.name for side in sides for part, one in side.items() if part not in common]
     return [[side[part] for side in sides] for part in common], left
 
 
-def _run(path: Path, settings: RunsSettings, warmup: float | None, forced: list[str]) -> dict[str, Result]:
+def _run(
+    files: Sequence[Path],
+    settings: RunsSettings,
+    warmup: float | None,
+    forced: list[str],
+    families: Collection[Family],
+) -> dict[str, Result]:
     """The results of one run by part (see `concurrent`)."""
-    found = [run for run in find_runs([path], settings, _BUCKETS) if run.plans]
+    path = files[0]
+    found = [run for run in find_runs(files, settings, _BUCKETS) if run.plans]
     if not found:
         raise CannotCompare(f"{path}: nothing recognised; expected output of {names()}")
     if len(found) > 1:
         some = ", ".join(run.name for run in found[:3])
         raise CannotCompare(f"{path}: {len(found)} runs ({some} ...); expected one, or the name of an experiment")
-    workers = list(timelines(found, _BUCKETS, families=compared(), latencies=True))
+    workers = list(timelines(found, _BUCKETS, families=families, latencies=True))
     tools = sorted({worker.tool for worker in workers})
     if len(tools) > 1:
         raise CannotCompare(f"{path}: workers of {' and '.join(tools)}; expected one tool, compare their files instead")

@@ -151,3 +151,13 @@ class Run(Struct, frozen=True):
     """Those in memory; a run that ended long ago has none."""
     problems: tuple[str, ...] = ()
     """What is wrong with its files, a sentence each."""
+
+    @property
+    def active(self) -> bool:
+        """Whether a worker may still report."""
+        return any(worker.active for worker in self.workers)
+
+    @property
+    def end(self) -> float:
+        """When its last worker ended or reported last, Unix seconds; 0: not known."""
+        return max((worker.end or worker.last_report or 0.0 for worker in self.workers), default=0.0)

@@ -22,6 +22,7 @@ from .answers import LOOPBACK, Refused, answer, answer_failures
 from .assets import CONTENT_SECURITY_POLICY, RUN_POLICY
 from .board import STILL_READING, Exporter
 from .catalogue import Query
+from .comparisons import Asked, ComparisonPages
 from .guards import USER, check_host, check_user
 from .ingest import Pushes
 from .landing import landing_page
@@ -62,6 +63,7 @@ def make_app(
         [
             web.get("/", pages.landing),
             web.get("/runs/{run:[^/]+}", pages.run),  # aiohttp's own pattern excludes braces
+            web.get("/compare", pages.compare),
             web.get(f"/{PLOTLY_NAME}", pages.plotly),
             web.get("/metrics", pages.metrics),
             web.get("/api/runs", pages.api_runs),
@@ -95,6 +97,7 @@ class _Pages:
     ) -> None:
         self._board = board
         self._looks = looks
+        self._comparisons = ComparisonPages(board, looks.settings, looks.reading)
         self._pushes = pushes
         self._own = own
         self._clock = clock
@@ -146,6 +149,15 @@ class _Pages:
         parts = await self._looks.parts(view, self._board.places(name), self._board.vdisks(name))
         text = run_page(view, parts, now=self._clock(), since=request.query.get("since"))
         return await answer(request, text, _headers(RUN_POLICY))
+
+    async def compare(self, request: web.Request) -> web.Response:
+        ticked = request.query.getall("run", [])
+        others = tuple(dict.fromkeys(request.query.getall("other", [])))
+        if ticked:
+            base, *others_ticked = reversed(ticked)
+            raise web.HTTPSeeOther(Asked(base, tuple(others_ticked)).address)
+        page = await self._comparisons.page(Asked(request.query.get("base", ""), others))
+        return await answer(request, page, _headers(RUN_POLICY))
 
     async def plotly(self, request: web.Request) -> web.Response:
         headers = {"Content-Type": "text/javascript; charset=utf-8", "Cache-Control": "max-age=31536000, immutable"}

@@ -32,6 +32,13 @@ class RunPlace(NamedTuple):
     """Their names."""
     complete: frozenset[str] | None
     """The workers that have ended or fallen silent, so that all they wrote counts; None: all of them."""
+    own: bool = True
+    """Whether the folder is that of the run alone."""
+
+    @property
+    def paths(self) -> list[Path]:
+        """What commands read the run from: its folder, or its files in a folder of many."""
+        return [self.folder] if self.own else [self.folder / name for name in sorted(self.files)]
 
 
 class Exporter:
@@ -121,7 +128,15 @@ class Exporter:
 
     def places(self, name: str) -> list[RunPlace]:
         """Where the files of the run with that label are, each place with workers of its own."""
-        return [RunPlace(one.folder, one.files, _complete(one.run)) for one in self._runs.named(name)]
+        return [
+            RunPlace(one.folder, one.files, _complete(one.run), one.folder not in self.roots)
+            for one in self._runs.named(name)
+        ]
+
+    @property
+    def roots(self) -> Sequence[Path]:
+        """The folders of runs."""
+        return self._runs.roots.paths
 
     def vdisks(self, name: str) -> list[Vdisk]:
         """The vdisks to show with that run while it is active."""

@@ -19,6 +19,7 @@ from urllib.parse import urlencode
 
 from ..model.run import Run, Worker
 from ..results.repeats import interval_of
+from ..values.names import natural
 
 LINES = 50
 """Runs and experiments on a page."""
@@ -65,39 +66,26 @@ class Query(NamedTuple):
         return self._replace(open=others if len(others) < len(self.open) else (*self.open, name))
 
 
-class Listed(NamedTuple):
-    """A run of the list."""
+class Spread(NamedTuple):
+    """A figure over the runs of an experiment."""
 
-    name: str
-    workers: Sequence[Worker]
-    """Empty for a run that has left memory."""
-
-    @property
-    def active(self) -> bool:
-        """Whether a worker may still report."""
-        return any(worker.active for worker in self.workers)
+    values: Sequence[float]
+    """One for each run that finished."""
+    half_width: float | None
+    """Of the 95 % interval of the mean, relative to it; None for fewer than three repeats, and for sweeps."""
 
     @property
-    def fault(self) -> int:
-        """0 if a worker has failed, 1 if one has stalled, otherwise 2."""
-        return min(({"failed": 0, "stalled": 1}.get(worker.state, 2) for worker in self.workers), default=2)
-
-    @property
-    def start(self) -> float:
-        """Of its last worker, Unix seconds."""
-        return max((worker.start or 0.0 for worker in self.workers), default=0.0)
-
-    @property
-    def end(self) -> float:
-        """Of its last worker, Unix seconds."""
-        return max((worker.end or worker.last_report or 0.0 for worker in self.workers), default=0.0)
+    def mean(self) -> float:
+        """Of all runs."""
+        return sum(self.values) / len(self.values)
 
 
 class Folded(NamedTuple):
     """Repeats of one experiment, or points of one sweep, that have ended."""
 
     name: str
-    runs: Sequence[Listed]
+    runs: Sequence[Run]
+    """By their end; the points of a sweep by what it varies."""
     points: Sequence[str]
     """The different points of a sweep; empty for repeats."""
 
@@ -111,22 +99,22 @@ class Folded(NamedTuple):
         """Those of all its runs."""
         return [worker for run in self.runs for worker in run.workers]
 
-
-class Spread(NamedTuple):
-    """A figure over the runs of an experiment."""
-
-    mean: float
-    least: float
-    most: float
-    half_width: float | None
-    """Of the 95 % interval of the mean, relative to it; None for fewer than three runs."""
+    def spread(self, figure: Callable[[Run], float | None]) -> Spread | None:
+        """The figure over the runs that finished; None if one of them has none."""
+        finished = [run for run in self.runs if {worker.state for worker in run.workers} == {"finished"}]
+        values = [value for run in finished if (value := figure(run)) is not None]
+        if not values or len(values) < len(finished):
+            return None
+        mean = sum(values) / len(values)
+        interval = None if self.points else interval_of(values)
+        return Spread(values, (interval[1] - mean) / mean if interval and mean else None)
 
 
 class Catalogue(NamedTuple):
     """A page of the list."""
 
-    active: Sequence[Listed]
-    ended: Sequence[Listed | Folded]
+    active: Sequence[Run]
+    ended: Sequence[Run | Folded]
     query: Query
     """As asked, with the page that there is."""
     total: int
@@ -135,28 +123,29 @@ class Catalogue(NamedTuple):
 
 def catalogue(runs: Sequence[Run], names: Iterable[str], query: Query) -> Catalogue:
     """The page that `query` asks for. `names` are the labels of all runs, also of those that have left memory."""
-    known = {run.name for run in runs if run.workers}
-    every = [Listed(run.name, run.workers) for run in runs if run.workers]
-    every += [Listed(name, ()) for name in names if name not in known]
+    every = [run for run in runs if run.workers]
+    known = {run.name for run in every}
+    every += [Run(name) for name in names if name not in known]
     chosen = [run for run in every if _matches(run, query)]
-    active = sorted((run for run in chosen if run.active), key=lambda run: (run.fault, -run.start))
+    active = sorted((run for run in chosen if run.active), key=lambda run: (_fault(run), -_start(run)))
     ended = sorted(_folded([run for run in chosen if not run.active]), key=_by_end)
     if query.sort != SORTS[0]:
         active.sort(key=partial(_rank, query.sort))
         ended.sort(key=partial(_rank, query.sort))
-    lines = [*active, *ended]
-    page = min(query.page, max(1, -(-len(lines) // LINES)))
-    shown = lines[LINES * (page - 1) : LINES * page]
-    return Catalogue(
-        [line for line in shown if isinstance(line, Listed) and line.active],
-        [line for line in shown if isinstance(line, Folded) or not line.active],
-        query._replace(page=page),
-        len(lines),
-    )
+    pages = max(1, -(-(len(active) + len(ended)) // LINES))
+    page = min(query.page, pages)
+    first, last = LINES * (page - 1), LINES * page
+    shown = ended[max(0, first - len(active)) : max(0, last - len(active))]
+    return Catalogue(active[first:last], shown, query._replace(page=page), len(active) + len(ended))
+
+
+def rate(run: Run) -> float | None:
+    """The throughput of a run; None unless its workers count the same operations and ran at the same time."""
+    return total(run.workers)
 
 
 def total(workers: Sequence[Worker]) -> float | None:
-    """The throughput of a run; None unless its workers count the same operations and ran at the same time."""
+    """The throughput of workers together; see rate."""
     counted = [worker for worker in workers if not worker.observer] or workers
     if len({(worker.tool, worker.unit) for worker in counted}) != 1:
         return None
@@ -166,21 +155,32 @@ def total(workers: Sequence[Worker]) -> float | None:
     return sum(figures) if len(figures) == len(counted) else None
 
 
-def spread(experiment: Folded, figure: Callable[[Listed], float | None]) -> Spread | None:
-    """The figure over the runs that finished; None if one of them has none."""
-    finished = [run for run in experiment.runs if {worker.state for worker in run.workers} == {"finished"}]
-    found = [figure(run) for run in finished]
-    values = [value for value in found if value is not None]
-    if not values or len(values) < len(found):
-        return None
-    mean = sum(values) / len(values)
-    interval = None if experiment.points else interval_of(values)
-    return Spread(mean, min(values), max(values), (interval[1] - mean) / mean if interval and mean else None)
-
-
-def run_latency(run: Listed) -> float | None:
+def latency(run: Run) -> float | None:
     """The mean latency of a run with one worker, seconds."""
     return run.workers[0].latency if len(run.workers) == 1 else None
+
+
+def p99(run: Run) -> float | None:
+    """The 99th percentile of a run with one worker, seconds."""
+    return run.workers[0].p99 if len(run.workers) == 1 else None
+
+
+def duration(run: Run) -> float | None:
+    """The longest time that one of its workers took, seconds."""
+    spans = (worker.end - worker.start for worker in run.workers if worker.end and worker.start)
+    return max(spans, default=None)
+
+
+_FIGURES = {"throughput": rate, "latency": latency, "p99": p99, "duration": duration}
+
+
+def _fault(run: Run) -> int:
+    """0 if a worker has failed, 1 if one has stalled, otherwise 2."""
+    return min(({"failed": 0, "stalled": 1}.get(worker.state, 2) for worker in run.workers), default=2)
+
+
+def _start(run: Run) -> float:
+    return max((worker.start or 0.0 for worker in run.workers), default=0.0)
 
 
 def _together(one: Worker, other: Worker) -> bool:
@@ -195,7 +195,7 @@ def _together(one: Worker, other: Worker) -> bool:
     return shared >= _LINKED * min(first - one.start, second - other.start)
 
 
-def _matches(run: Listed, query: Query) -> bool:
+def _matches(run: Run, query: Query) -> bool:
     if query.tool and all(worker.tool != query.tool for worker in run.workers):
         return False
     if query.state and all(worker.state != query.state for worker in run.workers):
@@ -211,49 +211,43 @@ def _matches(run: Listed, query: Query) -> bool:
     return all(word in text for word in words)
 
 
-def _folded(runs: Sequence[Listed]) -> list[Listed | Folded]:
-    groups: dict[str, list[Listed]] = {}
+def _folded(runs: Sequence[Run]) -> list[Run | Folded]:
+    groups: dict[str, list[Run]] = {}
     for run in runs:
         names = {worker.experiment for worker in run.workers}
         groups.setdefault(names.pop() if len(names) == 1 else "", []).append(run)
-    found: list[Listed | Folded] = list(groups.pop("", []))
+    found: list[Run | Folded] = list(groups.pop("", []))
     for name, members in groups.items():
         if len(members) == 1:
             found += members
             continue
-        points = dict.fromkeys(_point(worker) for run in members for worker in run.workers if worker.point)
-        found.append(Folded(name, sorted(members, key=lambda run: run.end), list(points)))
+        points = dict.fromkeys(point for run in members if (point := _point(run)))
+        members.sort(key=lambda run: run.end)
+        if points:
+            members.sort(key=lambda run: natural(_point(run)))
+        found.append(Folded(name, members, list(points)))
     return found
 
 
-def _point(worker: Worker) -> str:
-    return " ".join(f"{name}={value}" for name, value in worker.point.items())
+def _point(run: Run) -> str:
+    """What a sweep varies, and its values in this run."""
+    return " ".join(f"{name}={value}" for name, value in run.workers[0].point.items())
 
 
-def _by_end(line: Listed | Folded) -> tuple[int, float]:
+def _by_end(line: Run | Folded) -> tuple[int, float]:
     """Most recently ended first, then those that have left memory, in the end those that failed."""
-    failed = isinstance(line, Listed) and line.fault == 0
+    failed = isinstance(line, Run) and _fault(line) == 0
     return 2 if failed else 0 if line.workers else 1, -line.end
 
 
-def _rank(sort: str, line: Listed | Folded) -> tuple[bool, float, str]:
+def _rank(sort: str, line: Run | Folded) -> tuple[bool, float, str]:
     """Lines without the figure come last."""
-    figure: float | None = 0.0
-    if sort == "throughput":
-        rate = _mean(line, lambda run: total(run.workers))
-        figure = None if rate is None else -rate
-    elif sort == "latency":
-        figure = _mean(line, run_latency)
-    elif sort == "p99":
-        figure = min((worker.p99 for worker in line.workers if worker.p99 is not None), default=None)
-    elif sort == "duration":
-        spans = ((worker.end or 0.0) - (worker.start or 0.0) for worker in line.workers if worker.end and worker.start)
-        figure = max(spans, default=None)
-    return figure is None, figure or 0.0, line.name
-
-
-def _mean(line: Listed | Folded, figure: Callable[[Listed], float | None]) -> float | None:
-    if isinstance(line, Listed):
-        return figure(line) if line.workers else None
-    found = spread(line, figure)
-    return found.mean if found else None
+    if sort == "name":
+        return False, 0.0, line.name
+    of = _FIGURES[sort]
+    if isinstance(line, Run):
+        found = of(line) if line.workers else None
+    else:
+        spread = line.spread(of)
+        found = spread.mean if spread else None
+    return found is None, (found or 0.0) * (-1 if sort == "throughput" else 1), line.name

@@ -7,11 +7,11 @@ reasons, the Host header) goes through `in_html`. What its query selects: see ca
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import inf
 
 from ..model.cvm import Cvm
-from ..model.run import Worker
+from ..model.run import Run, Worker
 from ..tools.registry import TOOLS
 from ..values import numbers as figures
 from ..values.names import natural
@@ -20,7 +20,7 @@ from ..values.version import VERSION
 from . import cells
 from .assets import STYLE, document
 from .board import STILL_READING, Exporter
-from .catalogue import LINES, SORTS, Catalogue, Folded, Listed, Query, catalogue, run_latency, spread, total
+from .catalogue import LINES, SORTS, Catalogue, Folded, Query, catalogue, duration, latency, p99, rate, total
 from .svg_sparkline import sparkline
 
 _REFRESH_SECONDS = 5
@@ -38,7 +38,7 @@ def landing_page(board: Exporter, *, now: float, url: str, user: str = "", query
     runs = board.runs()
     workers = [worker for run in runs for worker in run.workers]
     listed = catalogue(runs, board.run_names, query or Query())
-    counts = Counter(worker.state for run in runs if any(one.active for one in run.workers) for worker in run.workers)
+    counts = Counter(worker.state for run in runs if run.active for worker in run.workers)
     live = "".join(
         (
             f'<p class="summary">{cells.badges(counts) or "Nothing is running "}· as of {figures.clock_time(now)}</p>',
@@ -94,6 +94,7 @@ def _form(workers: Sequence[Worker], query: Query) -> str:
         'placeholder="Name or label=value" aria-label="Name or label=value">'
         f"{_select('tool', 'all tools', tools, query.tool)}{_select('state', 'all states', states, query.state)}"
         f"{_select('sort', '', SORTS, query.sort)}{opened}<button>Show</button></form>\n"
+        '<form id="compare" action="compare"><button>Compare the ticked runs</button></form>\n'
     )
 
 
@@ -105,10 +106,12 @@ def _select(name: str, every: str, values: Iterable[str], chosen: str) -> str:
     return f'<select name="{name}" aria-label="{name}">{options}</select>'
 
 
+_RIGHT = ' class="figure"'
+_COLUMNS = ("State", "Tool", "Throughput", "Its course", "Mean latency", "p99", "Duration", "Last report")
 _HEAD = (
-    '<thead><tr><th>Run</th><th>State</th><th>Tool</th><th class="figure">Throughput</th><th>Its course</th>'
-    '<th class="figure">Mean latency</th><th class="figure">p99</th><th class="figure">Duration</th>'
-    '<th class="figure">Last report</th></tr></thead>'
+    "<thead><tr><th>Run</th>"
+    + "".join(f"<th{'' if name in ('State', 'Tool', 'Its course') else _RIGHT}>{name}</th>" for name in _COLUMNS)
+    + "</tr></thead>"
 )
 
 
@@ -147,109 +150,140 @@ def _address(query: Query) -> str:
     return in_html(query.address)
 
 
+def _line(kind: str, name: str, state: str, tool: str, *figures: str) -> str:
+    """A row of the table, from HTML: throughput, course, mean latency, p99, duration, last report."""
+    cells = "".join(figures) or f'<td colspan="{len(_COLUMNS) - 2}"></td>'
+    return (
+        f'<tr class="{kind}"><th scope="row">{name}</th><td class="where">{state}</td>'
+        f'<td class="tool">{in_html(tool)}</td>{cells}</tr>'
+    )
+
+
+def _tick(name: str) -> str:
+    """Chooses a run or experiment for the comparison."""
+    named = in_html(name)
+    return f'<input type="checkbox" form="compare" name="run" value="{named}" aria-label="compare {named}">'
+
+
 def _experiment(experiment: Folded, query: Query, now: float) -> str:
     """One line for all its runs, and a line for each if it is open."""
     opened = experiment.name in query.open
-    many = f"{len(experiment.points)} points, " if experiment.points else "×"
+    number = len(experiment.runs)
+    many = f"{len(experiment.points)} points, {number} runs" if experiment.points else f"×{number}"
     link = f'<a class="fold" aria-expanded="{str(opened).lower()}" href="{_address(query.toggled(experiment.name))}">'
     states = Counter(worker.state for worker in experiment.workers)
     several = "".join(cells.state(kind, f"{states[kind]} {kind}") for kind in cells.STATES if states[kind])
-    tools = ", ".join(sorted({worker.tool for worker in experiment.workers}))
-    row = (
-        f'<tr class="experiment"><th scope="row">{link}{in_html(experiment.name)}</a> '
-        f'<span class="soft">{many}{len(experiment.runs)}{" runs" if experiment.points else ""}</span></th>'
-        f'<td class="where">{several}</td><td>{in_html(tools)}</td>{_spreads(experiment)}'
-        f"{_figure('p99', '')}{_figure('Duration', '')}"
-        f"{_figure('Last report', figures.age(now - experiment.end))}</tr>"
+    worker = experiment.workers[0]
+    write = cells.throughput(worker)
+    row = _line(
+        "experiment",
+        f'{_tick(experiment.name)}{link}{in_html(experiment.name)}</a> <span class="soft">{many}</span>',
+        several,
+        ", ".join(sorted({worker.tool for worker in experiment.workers})),
+        _spread("Throughput", experiment, rate, write, cells.unit(worker)),
+        _each(experiment, write),
+        _spread("Mean latency", experiment, latency, figures.latency),
+        _spread("p99", experiment, p99, figures.latency),
+        _spread("Duration", experiment, duration, figures.duration),
+        _figure("Last report", figures.age(now - experiment.end)),
     )
     return row + ("".join(_run(run, now, member=True) for run in experiment.runs) if opened else "")
 
 
-def _spreads(experiment: Folded) -> str:
-    """Its throughput and mean latency: mean with interval, or from the least to the most of a sweep."""
-    worker = experiment.workers[0]
-    write = cells.throughput(worker)
-    rates = spread(experiment, lambda run: total(run.workers))
-    delays = spread(experiment, run_latency)
-    texts = []
-    for found, text in ((rates, write), (delays, figures.latency)):
-        if found is None:
-            texts.append((figures.NOT_MEASURED, ""))
-        elif experiment.points:
-            texts.append((f"{text(found.least)} to {text(found.most)}", ""))
-        else:
-            texts.append((text(found.mean), "" if found.half_width is None else f"±{100 * found.half_width:.1f} %"))
-    (rate, around), (delay, beside) = texts
-    return (
-        _figure("Throughput", rate, cells.unit(worker), bold=True, note=around)
-        + '<td class="spark"></td>'
-        + _figure("Mean latency", delay, bold=True, note=beside)
+def _spread(
+    label: str,
+    experiment: Folded,
+    figure: Callable[[Run], float | None],
+    write: Callable[[float | None], str],
+    unit: str = "",
+) -> str:
+    """A figure of an experiment: mean with interval, or from the least to the most of a sweep."""
+    found = experiment.spread(figure)
+    if found is None:
+        return _figure(label, figures.NOT_MEASURED)
+    ends = [write(end) for end in (min(found.values), max(found.values))]
+    if experiment.points and ends[0] != ends[1]:
+        return _figure(label, " to ".join(ends), unit, bold=True)
+    certain = label != "Duration" and found.half_width is not None
+    return _figure(
+        label,
+        write(found.mean),
+        unit,
+        bold=label != "Duration",
+        note=f"±{100 * found.half_width:.1f} %" if certain and found.half_width is not None else "",
     )
 
 
-def _run(run: Listed, now: float, *, member: bool = False) -> str:
+def _each(experiment: Folded, write: Callable[[float | None], str]) -> str:
+    """The throughput of each run of an experiment, over the points of a sweep or one repeat after the other."""
+    found = experiment.spread(rate)
+    if found is None or len(found.values) < 2:
+        return '<td class="spark"></td>'
+    what = ", ".join(experiment.workers[0].point) if experiment.points else "repeat"
+    peak = max(found.values)
+    last = len(found.values) - 1.0
+    label = f"Throughput by {what}, peak {write(peak)}"
+    chart = sparkline([float(place) for place, _ in enumerate(found.values)], found.values, peak, (0.0, last), label)
+    return f'<td class="spark"><div>{chart}<small>by {in_html(what)}</small></div></td>'
+
+
+def _run(run: Run, now: float, *, member: bool = False) -> str:
     """The line of a run; with several workers one for each below it."""
     kind = " member" if member else ""
+    name = f"{_tick(run.name)}{cells.run_link(run.name)}"
     if not run.workers:
-        return (
-            f'<tr class="stale{kind}"><th scope="row">{cells.run_link(run.name)}</th>'
-            '<td class="where"><span class="reason">ended long ago: its page has the figures</span></td>'
-            f"{'<td></td>' * 7}</tr>"
-        )
+        return _line(f"stale{kind}", name, '<span class="reason">ended long ago: its page has the figures</span>', "")
     if len(run.workers) == 1:
         (worker,) = run.workers
-        name = "" if worker.name == run.name else f' <span class="soft">{in_html(worker.name)}</span>'
-        return _row(worker, now, cells.run_link(run.name) + name, kind.strip())
+        if worker.name not in (run.name, worker.tool):
+            name += f' <span class="soft">{in_html(worker.name)}</span>'
+        return _worker_line(worker, now, name, kind.strip())
     summary = cells.counted(Counter(worker.state for worker in run.workers))
     unit, write = cells.unit(run.workers[0]), cells.throughput(run.workers[0])
     together = total([worker for worker in run.workers if worker.state == "running"] if run.active else run.workers)
     shown = sorted(run.workers, key=lambda worker: natural(worker.name))[:WORKERS_SHOWN]
     left = len(run.workers) - len(shown)
     return (
-        f'<tr class="whole{kind}"><th scope="row">{cells.run_link(run.name)}</th>'
-        f'<td class="where"><span class="reason">{len(run.workers)} workers: {summary}</span></td>'
-        f"<td>{in_html(', '.join(sorted({worker.tool for worker in run.workers})))}</td>"
-        f"{_figure('Throughput', '' if together is None else write(together), unit, bold=True, note='together')}"
-        f"{'<td></td>' * 5}</tr>"
-        + "".join(_row(worker, now, in_html(worker.name), "member") for worker in shown)
+        _line(
+            f"whole{kind}",
+            name,
+            f'<span class="reason">{len(run.workers)} workers: {summary}</span>',
+            ", ".join(sorted({worker.tool for worker in run.workers})),
+            _figure("Throughput", "" if together is None else write(together), unit, bold=True, note="together"),
+            *[f"<td{_RIGHT}></td>"] * 5,
+        )
+        + "".join(_worker_line(worker, now, in_html(worker.name), "member") for worker in shown)
         + (f'<tr class="member"><td colspan="9" class="soft">and {left} more workers</td></tr>' if left else "")
     )
 
 
-def _row(worker: Worker, now: float, name: str, kind: str) -> str:
+def _worker_line(worker: Worker, now: float, name: str, kind: str) -> str:
     """The line of a worker; `name` is HTML."""
-    kinds = f"{kind}{' stale' if worker.state != 'running' else ''}".strip()
-    if worker.active:
-        last = None if worker.last_report is None else now - worker.last_report
-    else:
-        last = None if worker.end is None else now - worker.end
-    return (
-        f'<tr class="{kinds}"><th scope="row">{name}</th>'
-        f'<td class="where">{_why(worker, now)}</td><td class="tool">{in_html(worker.tool)}</td>'
-        f"{_figure('Throughput', cells.throughput(worker)(worker.throughput), cells.unit(worker), bold=True)}"
-        f"{_spark(worker, now)}"
-        f"{_figure('Mean latency', figures.latency(worker.latency), bold=True)}"
-        f"{_figure('p99', figures.latency(worker.p99), bold=True, note=cells.apart(worker))}"
-        f"{_figure('Duration', figures.duration(cells.length(worker, now)))}"
-        f"{_figure('Last report', figures.age(last))}</tr>"
+    last = worker.last_report if worker.active else worker.end
+    return _line(
+        f"{kind}{' stale' if worker.state != 'running' else ''}".strip(),
+        name,
+        cells.state(worker.state)
+        + "".join(map(_reason, (worker.reason, cells.warmup(worker, now), *cells.notes(worker)))),
+        worker.tool,
+        _figure("Throughput", cells.throughput(worker)(worker.throughput), cells.unit(worker), bold=True),
+        _spark(worker, now),
+        _figure("Mean latency", figures.latency(worker.latency), bold=True),
+        _figure("p99", figures.latency(worker.p99), bold=True, note=cells.apart(worker)),
+        _figure("Duration", figures.duration(cells.length(worker, now))),
+        _figure("Last report" if worker.active else "Ended", figures.age(None if last is None else now - last)),
     )
 
 
 def _figure(label: str, text: str, unit: str = "", *, bold: bool = False, note: str = "") -> str:
     if not text:
-        return '<td class="figure"></td>'
+        return f"<td{_RIGHT}></td>"
     if text == figures.NOT_MEASURED:
         text = f'<span class="soft" title="not measured">{text}</span>'
     else:
         text = (f"<b>{text}</b>" if bold else text) + (f" {in_html(unit)}" if unit else "")
     beside = f" <small>{note}</small>" if note else ""
-    return f'<td class="figure" data-label="{label}">{text}{beside}</td>'
-
-
-def _why(worker: Worker, now: float) -> str:
-    return cells.state(worker.state) + "".join(
-        map(_reason, (worker.reason, cells.warmup(worker, now), *cells.notes(worker)))
-    )
+    return f'<td{_RIGHT} data-label="{label}">{text}{beside}</td>'
 
 
 def _reason(text: str) -> str:

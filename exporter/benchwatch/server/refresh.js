@@ -13,6 +13,10 @@
     for (const part of page.querySelectorAll("main > div[id]")) {
       const shown = document.getElementById(part.id);
       if (selects && getSelection().containsNode(shown, true)) continue;
+      for (const ticked of shown.querySelectorAll("input:checked")) {
+        const same = [...part.querySelectorAll("input")].find(one => one.value === ticked.value);
+        if (same) same.checked = true;
+      }
       if (window.plots) plots.adopt(shown, part);
       shown.replaceWith(part);
       if (window.plots) plots.draw(part.querySelectorAll(".chart"));
@@ -34,8 +38,8 @@
     busy = false;
   };
   const wait = began => {
-    const seconds = document.querySelector("[data-seconds]").dataset.seconds;
-    setTimeout(again, Math.max(200, seconds * 1000 - (performance.now() - began)));
+    const seconds = Number(document.querySelector("[data-seconds]").dataset.seconds);
+    if (seconds) setTimeout(again, Math.max(200, seconds * 1000 - (performance.now() - began)));
   };
   const again = async () => {
     const began = performance.now();
