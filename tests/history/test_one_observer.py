@@ -57,7 +57,7 @@ def shown(workers: Iterable[Observer]) -> Page:
         for name in ("phase", "reason", "start", "parameters", "notes"):
             found[worker.name, name] = getattr(worker, name)
         found[worker.name, "end"] = worker.end if worker.ended else None
-        for one in worker.output.streams:
+        for one in worker.streams:
             found[worker.name, one.plan.name, "read"] = one.size, one.parser.records, dict(one.errors)
     return found
 
@@ -75,11 +75,11 @@ def fresh(folder: Path) -> ObservedRun:
 
 def replayed(folder: Path, now: float) -> dict[str, Replay]:
     run = open_run(folder.name, folder, SETTINGS, BUCKETS)
-    found = {name: Replay(run, name, BUCKETS) for name in run.plans}
+    found = {name: run.new_worker(name, plans, Replay) for name, plans in run.plans.items()}
     for replay in found.values():
         for _ in replay.play(run.files, now, complete=True):
             pass
-        replay.worker.tick(now)  # a replay stops its clock when a run has ended
+        replay.tick(now)  # a replay stops its clock when a run has ended
     return found
 
 
@@ -90,7 +90,7 @@ def times_of(recording: Recording, folder: Path) -> tuple[float, float]:
     """
     recording.put(folder)
     replays = replayed(folder / recording.name, recording.end).values()
-    workers = [one.worker for one in replays if not one.timeline().by_file_time]
+    workers = [one for one in replays if not one.timeline().by_file_time]
     reports = [one.state.last_report for one in workers if one.state.last_report is not None]
     start = min((one.start for one in workers if one.start is not None), default=recording.start)
     return start, min(max([*reports, start + 5.0]), start + LONGEST)
@@ -143,7 +143,7 @@ def test_whoever_reads_a_run_shows_the_same(
         readings.append((later, read_live(live, later), read_live(fresh(folder), later)))
         for time, one, other in readings:
             differing[recording.name, part, f"at {time}: live, restarted"] = differences(one, other, end - start)
-        offline = shown(one.worker for one in replayed(folder, later).values())
+        offline = shown(replayed(folder, later).values())
         differing[recording.name, part, "restarted, offline"] = differences(readings[-1][2], offline)
     lines = [f"{where}: {what}: {values}" for where, found in differing.items() for what, values in found.items()]
     assert not lines, "\n".join(lines)

@@ -161,7 +161,7 @@ class Flow:
         """Whether the live state is that of a fresh reader. Raises Found if benchwatch could not read it."""
         if self.restart:
             self._start_again()
-        if any(sum(_reports(stream) for stream in worker.output.streams) > 1 for worker in self.runs.workers):
+        if any(sum(_reports(stream) for stream in worker.streams) > 1 for worker in self.runs.workers):
             return True  # several outputs under one name: the order in which they came counts, and a sentence says so
         return not _differences(*self._compared(now))
 

@@ -1,13 +1,11 @@
 """When the parts of recorded streams were written, as events in order."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from mmap import mmap
 from typing import NamedTuple
 
-from ..runs.layout import StreamPlan
-from ..tools.api import Moment, ReadLine
+from ..tools.api import Moment
 
 STEP = 1.0
 """Seconds."""
@@ -22,22 +20,15 @@ class Event(NamedTuple):
     """The bytes that each of the streams with new output held by then."""
 
 
-def moments(plan: StreamPlan, data: bytes | mmap, lines: Iterable[ReadLine]) -> list[Moment]:
-    """The moments of a stream, see tools.Kind; `lines` are the records of its lines."""
-    if plan.prefix and plan.kind_of.moments:
-        return list(plan.prefix.moments(plan.tool, plan.kind, data[:]))
-    return list(plan.tool.moments(plan.kind, data, lines))
+def in_order(found: Sequence[Moment], start: float, least: float) -> list[Moment]:
+    """The moments in Unix time and in order, none before `least`; `start`: when the run began.
 
-
-def in_order(found: Sequence[Moment], start: float, least: float = -math.inf) -> list[Moment]:
-    """The moments in Unix time and in order, none before `least`; `start` is when the run began, Unix seconds.
-
-    If the clock goes back, as it may between two runs in one file, moments later than those that follow are left out,
-    and the next moment dates their output. A final moment leaves out no other: it depends on the start, which may come
-    from another clock, that of a file server.
+    If the clock goes back, as it may between two runs in one file, moments later than those that
+    follow are left out, and the next moment dates their output. A final moment leaves out no other:
+    it depends on the start, which may come from another clock, that of a file server.
     """
     times = [max(least, moment.time + start * moment.elapsed) for moment in found]
-    own = [math.inf if moment.final else time for moment, time in zip(found, times, strict=True)]
+    own = [math.inf if one.final else time for one, time in zip(found, times, strict=True)]
     earliest = reversed([*accumulate(reversed(own), min)])  # of each moment and those that follow
     kept = [(moment, time) for moment, time, first in zip(found, times, earliest, strict=True) if time - first < STEP]
     in_turn = accumulate((time for _, time in kept), max)
@@ -45,10 +36,10 @@ def in_order(found: Sequence[Moment], start: float, least: float = -math.inf) ->
 
 
 def merged(found: Mapping[str, Sequence[Moment]]) -> list[Event]:
-    """The moments of all streams as events, one for each time; each final moment is an event after the others."""
+    """The moments of all streams as events, one for each time; each final moment after the others."""
     events: list[Event] = []
     for time, final, name, offset in sorted(
-        (moment.time, moment.final, name, moment.offset) for name, each in found.items() for moment in each
+        (one.time, one.final, name, one.offset) for name, each in found.items() for one in each
     ):
         if not events or events[-1].time != time or name in events[-1].offsets or final:
             events.append(Event(time, {}))

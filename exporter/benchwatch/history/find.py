@@ -39,7 +39,7 @@ def _read(run: ObservedRun) -> None:
     while run.read(_CHUNK, run.modified):
         pass
     for worker in run.workers:
-        worker.output.over()
+        worker.over()
         worker.tick(run.modified)
 
 

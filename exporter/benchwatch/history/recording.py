@@ -1,14 +1,15 @@
-"""A recorded stream, which delivers its content up to a given offset: as much as had been written at some time.
+"""A recorded stream, which delivers its content up to a given offset: as much as was written by then.
 
-A complete stream is mapped. One that may grow is read in pieces, because truncating a mapped file would kill the
-process that reads it; bytes that were replayed leave memory.
+A complete stream is mapped. One that may grow is read in pieces, because truncating a mapped file
+would kill the process that reads it; bytes that were replayed leave memory.
 
-A text dated by its lines is read up to three times (to date its parts, to find the start of its run, and to replay it);
-if it is complete, it is parsed once. Its latencies are gathered during the replay, if requested.
+A text dated by its lines is read up to three times (to date its parts, to find the start of its
+run, and to replay it); if it is complete, it is parsed once. Its latencies are gathered during the
+replay, if requested.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from mmap import ACCESS_READ, MADV_DONTNEED, mmap
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,8 +17,9 @@ from typing import Any, NamedTuple
 from ..runs.files import FileStatus, Rewritten
 from ..runs.layout import StreamPlan
 from ..runs.stream import Stream
-from ..tools.api import Bins, Parser, ReadLine, read_lines
+from ..tools.api import Bins, Moment, Parser, ReadLine, read_lines
 from ..values.errors import ConfigError
+from .events import in_order
 
 _MOST_KEPT = 1 << 26
 """Bytes of the largest stream whose records stay in memory."""
@@ -43,8 +45,15 @@ class Recording(Stream):
         self.until = 0
         self.modified = math.inf
         """When the part being read was written, Unix seconds."""
+        self.file_time = 0.0
+        """When its newest file was last written, Unix seconds."""
         self.start: float | None = None
         """When the run began, Unix seconds; None until the replay has found out."""
+        self.waiting: list[Moment] = []
+        """Its moments that were not played yet, Unix seconds."""
+        self.last: Moment | None = None
+        """Its last moment, Unix seconds."""
+        self._reported = Moment(0, -math.inf)  # the same in its own time
         self._parsed: _Parsed | None = None
         super().__init__(plan, folder)
 
@@ -76,18 +85,47 @@ class Recording(Stream):
             self.data = bytes(self.data[:]) + more
         return len(more) >= limit
 
-    def after(self, offset: int, *, whole: bool) -> tuple[bytes | mmap, Iterator[ReadLine]]:
-        """What was read after that offset, and its records; unless `whole`, without an unfinished line.
+    def wait(self, start: Callable[[], float], *, whole: bool) -> None:
+        """Queue its new moments, with those of an unfinished line or second if it is `whole`.
 
-        Everything that was read if the moments of a part cannot be found without the rest.
+        `start` says when the run began, if they count from there. Raises Rewritten if there is
+        another run of the tool, and everything must be read again.
         """
+        before = self._reported
+        found = self._moments(before.offset, whole=whole)
+        if self.plan.is_log and not whole:
+            found = found[:-1]
+        if not found:
+            return
+        if before.elapsed and (not found[0].elapsed or found[0].time < before.time):
+            raise Rewritten
+        since = start() if any(one.elapsed for one in found) else 0.0
+        dated = in_order(found, since, self.last.time if self.last else -math.inf)
+        self.release()
+        self.waiting += dated
+        self._reported, self.last = found[-1], dated[-1]
+
+    def _moments(self, after: int, *, whole: bool) -> list[Moment]:
+        """The moments after that offset; unless `whole`, without those of an unfinished line."""
+        plan, kind, data = self.plan, self.plan.kind_of, self.data
+        lines: Iterable[ReadLine]
         if self._source is None:
-            return self.data, self._lines()
-        rest = self.data
-        if self.plan.kind_of.piecewise:
-            rest = rest[offset - self._begin :]
-            rest = rest if whole else rest[: rest.rfind(b"\n") + 1]
-        return rest, read_lines(self.plan.parser(), rest)
+            lines = self._lines()
+        else:
+            if kind.piecewise:
+                data = data[after - self._begin :]
+                data = data if whole else data[: data.rfind(b"\n") + 1]
+            lines = read_lines(plan.parser(), data)
+        if plan.prefix and kind.moments:
+            found = list(plan.prefix.moments(plan.tool, plan.kind, data[:]))
+        else:
+            found = list(plan.tool.moments(plan.kind, data, lines))
+        if kind.piecewise and self._source is not None:
+            return [one._replace(offset=one.offset + after) for one in found]
+        new = [one for one in found if one.offset > after]
+        if after and len(new) == len(found):
+            raise Rewritten  # another run of the tool, the only one with moments from now on
+        return new
 
     def content(self, begin: int, end: int) -> bytes:
         """The bytes between two offsets."""
@@ -97,7 +135,7 @@ class Recording(Stream):
         return self._source.reread(begin, end)
 
     def keep(self) -> None:
-        """Parse a complete text dated by its lines. Its records are kept for further readings, unless it is huge."""
+        """Parse a complete text dated by its lines, and keep its records, unless it is huge."""
         dated_by_lines = not self.plan.kind_of.moments and self._source is None
         if self._parsed is None and dated_by_lines and self.length <= _MOST_KEPT:
             self._parsed = _Parsed(self.plan.parser(), self.data)
@@ -143,7 +181,7 @@ class Recording(Stream):
         return records
 
     def release(self) -> None:
-        """Let the system reclaim the memory of a mapped file; its content can still be read again."""
+        """Let the system reclaim a mapped file's memory; its content can still be read again."""
         self._released = self._position
         if isinstance(self.data, mmap):
             self.data.madvise(MADV_DONTNEED)
@@ -189,8 +227,11 @@ class _Parsed:
         """See tools.Parser."""
         self._offset += len(data)
         found: list[Any] = []
-        while self._repeated < len(self._lines) and self._lines[self._repeated].end <= self._offset:
-            found += self._repeat(self._lines[self._repeated])
+        while self._repeated < len(self._lines):
+            line = self._lines[self._repeated]
+            if line.end > self._offset:
+                break
+            found += self._repeat(line)
             self._repeated += 1
         return found
 
@@ -213,7 +254,7 @@ class _Parsed:
 
 
 def _whole(plan: StreamPlan, folder: Path) -> bytes | mmap:
-    """The content of a stream's files, one after the other. Raises ConfigError if one cannot be read."""
+    """The content of a stream's files in order. Raises ConfigError if one cannot be read."""
     paths = [folder / name for name, _ in plan.parts]
     try:
         if len(paths) == 1 and paths[0].stat().st_size:

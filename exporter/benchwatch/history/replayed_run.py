@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from ..metrics.buckets import Buckets
@@ -39,7 +40,8 @@ def timelines(
     until = time.time() if now is None else now
     for run in runs:
         for name in run.plans:
-            replay = Replay(run, name, buckets, families=families, hold=hold, gather=latencies)
+            make = partial(Replay, families=families, hold=hold, gather=latencies)
+            replay = run.new_worker(name, run.plans_of(name), make)
             for _ in replay.play(run.files, until, complete=True):
                 pass
             yield replay.timeline()
@@ -73,7 +75,7 @@ class ReplayedRun:
     @property
     def read(self) -> int:
         """Bytes read so far."""
-        return sum(worker.size for worker in self._workers)
+        return sum(worker.length for worker in self._workers)
 
     def look(self, names: Collection[str], ended: Collection[str] | None, now: float) -> bool:
         """Read what is new in the files of these names; returns whether there are new timelines.
@@ -91,14 +93,12 @@ class ReplayedRun:
         shape = ({name: status.identity for name, status in files.items()}, records, seen[1])
         if shape != self._shape:
             run = open_run(self.name, self._folder, self._settings, self._buckets, files)
-            self._workers = [
-                Replay(run, name, self._buckets, families=self._families, gather=True, growing=True)
-                for name in run.plans
-            ]
+            make = partial(Replay, families=self._families, gather=True, growing=True)
+            self._workers = [run.new_worker(name, run.plans_of(name), make) for name in run.plans]
         self._shape = None  # until everything is read
         try:
             for replay in self._workers:
-                name = replay.worker.name
+                name = replay.name
                 for reports in replay.play(files, now, complete=ended is None or name in ended):
                     if reports > MOST_REPORTS:
                         self._workers, self.timelines = [], []

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from ..metrics.buckets import Buckets
 from ..settings.record import SUFFIX, RunFile, default_runfile
@@ -19,10 +20,12 @@ from .layout import StreamPlan, missing, plan
 from .observer import Observer
 from .recognition import Recognition
 from .run_records import RECORDS_AT_ONCE, Records
-from .stream import Stream, cut_into_runs
+from .stream import cut_into_runs
 from .unusable import Faults, FaultsOfRun
 
 _log = logging.getLogger(__name__)
+
+_Worker = TypeVar("_Worker", bound=Observer)
 
 
 class ObservedRun:
@@ -82,7 +85,7 @@ class ObservedRun:
         unreadable = [
             f"{self.folder / text}; let the exporter's user read it"
             for w in self._workers.values()
-            for text in w.output.unreadable
+            for text in w.unreadable
         ]
         misread = () if self.ended else self._misread.values()
         mixed = filter(None, map(self._mixed, self._workers.values()))
@@ -106,14 +109,13 @@ class ObservedRun:
 
     def plans_of(self, worker: str) -> Sequence[StreamPlan]:
         """The streams of one worker; of a thousand, the plans of all would take long."""
-        return self._workers[worker].output.plans
+        return self._workers[worker].plans
 
     @property
     def caught_up(self) -> bool:
         """Whether everything has been read."""
         return bool(self.broken) or (
-            not self._records.unread
-            and all(worker.output.caught_up or worker.broken for worker in self._workers.values())
+            not self._records.unread and all(worker.caught_up or worker.broken for worker in self._workers.values())
         )
 
     @property
@@ -130,7 +132,7 @@ class ObservedRun:
     @property
     def bytes_read(self) -> int:
         """Bytes read from its files."""
-        return sum(worker.output.size for worker in self._workers.values())
+        return sum(worker.size for worker in self._workers.values())
 
     def look(self, files: Mapping[str, FileStatus], now: float) -> None:
         """Take the current files, plan the streams and read new records."""
@@ -159,7 +161,7 @@ class ObservedRun:
 
     def _configure(self) -> None:
         for name, worker in self._workers.items():
-            runfile = self._runfile_of(name, worker.output.plans)
+            runfile = self._runfile_of(name, worker.plans)
             worker.configure(runfile)
             if (shown := self._shown.get(name, worker)) is not worker:
                 shown.configure(runfile)
@@ -175,7 +177,7 @@ class ObservedRun:
                 self._gone = dangling(self.folder)
         for name, streams in plans.items():
             worker = self._workers.get(name)
-            if worker is None or not worker.output.follow(streams):
+            if worker is None or not worker.follow(streams):
                 worker = self._begin(name, streams)
             workers[name] = worker
         self._workers = workers
@@ -193,7 +195,7 @@ class ObservedRun:
         for stream in streams:
             for part, _ in stream.parts:
                 self._recognition.forget(part)
-        return self.new_worker(name, streams)
+        return self.new_worker(name, streams, Observer)
 
     def choose(self, number: int) -> int:
         """Show run `number` (from 1) of each worker's output instead of the last; returns the largest number of runs.
@@ -204,32 +206,27 @@ class ObservedRun:
         most = 0
         chosen: dict[str, Observer] = {}
         for name, worker in self._workers.items():
-            cuts = [cut_into_runs(plan, self.folder) for plan in worker.output.plans if not plan.is_log]
+            cuts = [cut_into_runs(plan, self.folder) for plan in worker.plans if not plan.is_log]
             count = max((len(each) for each in cuts), default=0)
             most = max(most, count)
             plans = [each[number - 1] for each in cuts if number <= len(each)]
-            plans += [plan for plan in worker.output.plans if plan.is_log and number == count]
+            plans += [plan for plan in worker.plans if plan.is_log and number == count]
             if plans and number <= count:
-                chosen[name] = self.new_worker(name, plans)
+                chosen[name] = self.new_worker(name, plans, Observer)
         self._workers = chosen
         return most
 
-    def new_worker(
-        self,
-        name: str,
-        streams: Sequence[StreamPlan],
-        open_stream: Callable[[StreamPlan, Path], Stream] = Stream,
-    ) -> Observer:
-        """A worker that has read nothing yet."""
+    def new_worker(self, name: str, streams: Sequence[StreamPlan], make: Callable[..., _Worker]) -> _Worker:
+        """A worker that has read nothing yet; `make` takes the arguments of Observer."""
         runfile = self._runfile_of(name, streams)
-        worker = Observer(self.name, name, streams, self.folder, self._buckets, runfile, open_stream)
+        worker = make(self.name, name, streams, self.folder, self._buckets, runfile)
         worker.miss(missing(self._gone, name))
         return worker
 
     def clock_was_set(self, by: float) -> None:
-        """See Output."""
+        """See Observer."""
         for worker in {*self._workers.values(), *self._shown.values()}:
-            worker.output.clock_was_set(by)
+            worker.clock_was_set(by)
 
     def read(self, limit: int, now: float) -> int:
         """Read up to `limit` new bytes of each file and advance the clock; returns the number of bytes."""
@@ -245,13 +242,13 @@ class ObservedRun:
 
     def _read(self, name: str, worker: Observer, limit: int, now: float) -> int:
         try:
-            taken = worker.output.read(limit, self.files, now)
+            taken = worker.read(limit, self.files, now)
         except Rewritten:
-            self._workers[name] = self._begin(name, tuple(worker.output.plans))
+            self._workers[name] = self._begin(name, tuple(worker.plans))
             return 1
         worker.tick(now)
         self._say_faults(worker)
-        if worker.output.caught_up and worker.output.size and not self._records.unread:
+        if worker.caught_up and worker.size and not self._records.unread:
             self._shown[name] = worker
         return taken
 
@@ -270,8 +267,8 @@ class ObservedRun:
     def _say_faults(self, worker: Observer) -> None:
         if mixed := self._mixed(worker):
             self._faults.say("twins", mixed, mixed)
-        while worker.output.faults:
-            reason, text = worker.output.faults.popitem()
+        while worker.faults:
+            reason, text = worker.faults.popitem()
             level = logging.INFO if reason == "other_text" else logging.WARNING
             if level == logging.WARNING:
                 self._misread[worker.name, reason] = f"{text}; left out"

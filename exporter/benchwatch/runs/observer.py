@@ -1,29 +1,36 @@
-"""One process of a run: its output, records, phase (see phase) and samples."""
+"""One process of a run: its streams, the state of the last run of the tool in them, its phase.
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+The clock is handed in: `tick` says what time it is, `read` what has been written by then. A live
+exporter passes its own clock; `history.replay` passes the times in the output. All times are Unix
+seconds. When the clock is set, they are moved by the same amount.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..metrics.buckets import Buckets
 from ..metrics.samples import Sample
 from ..settings.record import RunFile
-from ..tools.api import Figures, State
+from ..tools.api import Begin, Figures, Misread, State, Written
+from ..tools.registry import TOOLS
 from ..tools.roles import Roles, roles_of
 from ..values.numbers import duration
-from . import worker_families
+from ..values.printable import printable
 from .birth import clock_behind
+from .files import FileStatus, Rewritten
 from .layout import StreamPlan
-from .output import Output
-from .phase import ENDED, IDLE, PHASES, StateSays, judge, silence_limit
+from .phase import ENDED, IDLE, judge, patience
 from .stream import Stream
+from .worker_families import samples_of
 
 KEPT_LIVE = 60.0
-"""Seconds for which the counters of an ended run stay on the page, so that every scrape sees their final values."""
-_REASON_LENGTH = 200
+"""Seconds for which the counters of an ended run stay on the page, so that every scrape sees them."""
+_SETTLED_AFTER = 1.0
+"""Seconds of silence after which a last line that lacks only its newline counts."""
+_LINES_OF_OTHERS = 1000
+"""Lines that are not understood, among which the output of another tool is looked for."""
 _OUTDATED = "start and end in its record are ignored: its output is newer (if that was only edited, touch the record)"
-_STATES = {
-    phase: tuple(Sample(worker_families.RUN_STATE, (name,), int(name == phase)) for name in PHASES) for phase in PHASES
-}
 
 
 class Observer:
@@ -37,37 +44,74 @@ class Observer:
         folder: Path,
         buckets: Buckets,
         runfile: RunFile,
-        open_stream: Callable[[StreamPlan, Path], Stream] = Stream,
     ) -> None:
         self.run = run
         self.name = name
         self.tool = plans[0].tool
         self.labels = (("run", run), ("worker", name))
-        self.phase = "running"
-        self.reason = ""
         self.broken = ""
         """Why a bug prevents that it is read further, a sentence; empty if none does."""
         self.missing: Sequence[str] = ()
         """Its files that are gone, a clause each."""
         self.runfile = runfile
         """What the run's records say about this worker."""
-        self.output = Output(plans, folder, partial(self.tool.state, buckets, runfile.limits), open_stream)
-        self.output.date(runfile.start, runfile.end)
-        self.files_written: float | None = None
-        """When its files were last written, if that is not when its output says, as in a replay."""
-        self._kept_live = True
-        self._changes = 0
-        self._last_said: StateSays | None = None
+        self.changes = 0
+        """Grows with each change outside the state."""
+        self.faults: dict[str, str] = {}
+        """Faults for the log: the first sentence of each reason since they were last removed."""
+        self._folder = folder
+        self._buckets = buckets
+        self.streams = [self._open(plan) for plan in plans]
+        self._begin_reading()
 
-    @property
-    def state(self) -> State:
+    def _open(self, plan: StreamPlan) -> Stream:
+        return Stream(plan, self._folder)
+
+    def _begin_reading(self) -> None:
+        """Forget what was read."""
+        self.state: State = self.tool.state(self._buckets, self.runfile.limits)
         """The state of the last run of the tool in this worker's output."""
-        return self.output.state
+        self.reruns = 0
+        """Number of runs of the tool before the last one."""
+        self.phase = "running"
+        self.reason = ""
+        self.kept_live = True
+        """Whether its last counters are on the page."""
+        self.caught_up = False
+        """Whether all existing output was read; before, growing counters would look like a burst."""
+        self.cut_off: bool | None = None
+        """Whether it ends in the middle of a line or document; None until it is closed."""
+        self.written = 0.0
+        """When one of its files was last written."""
+        self.heard = 0.0
+        """When new bytes were last read."""
+        self.reported: float | None = None
+        """When new bytes last held something that a parser understood."""
+        self.now: float | None = None
+        """The time of the last tick."""
+        self._judged: tuple[State, int, int] | None = None  # state, version, limits passed
+        self._limits = 0.0, 0.0
 
     @property
-    def version(self) -> tuple[int, int, int]:
+    def version(self) -> tuple[int, int]:
         """See samples.Source."""
-        return self._changes, self.output.changes, self.state.version
+        return self.changes, self.state.version
+
+    @property
+    def plans(self) -> list[StreamPlan]:
+        """The plans of its streams."""
+        return [stream.plan for stream in self.streams]
+
+    @property
+    def size(self) -> int:
+        """Bytes read so far."""
+        return sum(stream.size for stream in self.streams)
+
+    @property
+    def unreadable(self) -> list[str]:
+        """For each file that cannot be read at the moment, a clause that says why."""
+        found = ((stream.plan.name, stream.unreadable) for stream in self.streams)
+        return [f"{name} cannot be read: {why}" for name, why in found if why]
 
     @property
     def ended(self) -> bool:
@@ -76,7 +120,7 @@ class Observer:
 
     @property
     def current(self) -> bool:
-        """Whether its last report still holds: yes in a stall that the tool itself reports, no in a silent one."""
+        """Whether its last report holds: yes in a stall that its tool reports, no in a silent one."""
         return self.phase == "running" or (self.phase == "stalled" and self.reason == IDLE)
 
     @property
@@ -86,21 +130,24 @@ class Observer:
 
     @property
     def has_figures(self) -> bool:
-        """Whether it has figures to show: a last report that still holds or, if it has ended, a result."""
+        """Whether it has figures: a last report that still holds or, if it has ended, a result."""
         return bool(self.state.outcome) if self.ended else self.current
 
     @property
     def figures(self) -> Figures:
         """Its main figures; those of the last interval are None if they no longer hold."""
         found = self.state.figures()
-        return found if self.has_figures else found._replace(throughput=None, latency=None, p99=None)
+        if self.has_figures:
+            return found
+        return found._replace(throughput=None, latency=None, p99=None)
 
     @property
     def roles(self) -> Roles:
         """The roles of its tool's families for the current run."""
         several = self.tool.roles
-        known = {sample.family.name for sample in self.state.samples(current=True)} if len(several) > 1 else ()
-        return roles_of(several, known)
+        if len(several) == 1:
+            return several[0]
+        return roles_of(several, {one.family.name for one in self.state.samples(current=True)})
 
     @property
     def objective(self) -> float | None:
@@ -114,144 +161,268 @@ class Observer:
         return {name: value for name, value in found.items() if value}
 
     @property
+    def repetition(self) -> tuple[int, int]:
+        """The number of the run of the tool that is shown, from 1, and the number of runs."""
+        cuts = [stream.plan.cut for stream in self.streams if stream.plan.cut]
+        last = self.reruns + 1
+        return max(((cut.number, cut.of) for cut in cuts), default=(last, last))
+
+    @property
     def notes(self) -> list[str]:
         """Clauses about how its output was read."""
-        number, of = self.output.repetition
+        number, of = self.repetition
         notes = [*self.missing, *([f"run {number} of {of} in this file"] if of > 1 else [])]
         notes += [_OUTDATED] if self.runfile.outdated else []
         if behind := self.clock_behind:
             word = "behind" if behind > 0 else "ahead of"
-            notes.append(f"its clock is {duration(10 * round(abs(behind) / 10))} {word} the clock of its files")
-        return notes + list(dict.fromkeys(plan.prefix.note for plan in self.output.plans if plan.prefix))
+            by = duration(10 * round(abs(behind) / 10))
+            notes.append(f"its clock is {by} {word} the clock of its files")
+        prefixes = (stream.plan.prefix for stream in self.streams)
+        return notes + list(dict.fromkeys(prefix.note for prefix in prefixes if prefix))
 
     @property
     def clock_behind(self) -> float:
         """Seconds by which its clock is behind that of its files, see `birth.clock_behind`."""
-        born = min((one.born for one in self.output.streams if one.born is not None), default=None)
-        begun, reported = self._said.start, self._said.last_report
-        if born is None or begun is None or reported is None or self.output.reruns:
+        if self.reruns or self.runfile.end is not None:  # its record may be that of other output
             return 0.0
-        if self.runfile.end is not None:  # its record may be that of other output
+        born = min((one.born for one in self.streams if one.born is not None), default=None)
+        begun, reported = self.state.start, self.state.last_report
+        if born is None or begun is None or reported is None:
             return 0.0
-        return clock_behind(born, self.files_written or self.output.written, begun, reported)
+        return clock_behind(born, self.files_written, begun, reported)
+
+    @property
+    def files_written(self) -> float:
+        """When its files were last written, by their file system."""
+        return self.written
 
     @property
     def quiet(self) -> float:
         """Seconds since new output was last read, or since its start if that is earlier."""
-        output, start = self.output, self.start
-        began = output.heard if start is None else min(output.heard, start)
-        return 0.0 if output.now is None else output.now - began
+        start = self.start
+        began = self.heard if start is None else min(self.heard, start)
+        return 0.0 if self.now is None else self.now - began
 
     @property
     def planned(self) -> float | None:
         """Planned duration, seconds; None if unknown."""
         roles, shown = self.roles, list(self.state.samples(current=True))
         reported = next((one.value for one in shown if one.family is roles.duration), None)
+        if isinstance(reported, int | float):
+            return reported
         alone = sum(one.family is roles.jobs for one in shown) <= 1
-        return reported if isinstance(reported, int | float) else self.tool.planned(self.parameters, alone=alone)
+        return self.tool.planned(self.parameters, alone=alone)
+
+    @property
+    def start(self) -> float | None:
+        """When the benchmark began; a recorded start is that of the first run in the output."""
+        recorded = self.runfile.start
+        if recorded is None or self.reruns:
+            reported = self.state.start
+            return recorded if reported is None else reported
+        return recorded
+
+    @property
+    def end(self) -> float:
+        """When it ended; if unknown, when it last reported or was written."""
+        state = self.state
+        return state.end or self.runfile.end or state.last_report or self.written
+
+    def samples(self) -> Iterator[Sample]:
+        """See samples.Source."""
+        return samples_of(self)
 
     def miss(self, missing: Sequence[str]) -> None:
         """Note its files that are gone, a clause each."""
-        self._changes += missing != self.missing
+        self.changes += missing != self.missing
         self.missing = missing
 
     def configure(self, runfile: RunFile) -> None:
         """Apply changed records."""
         if runfile != self.runfile:
             self.runfile = runfile
-            self._changes += 1
-            self.output.date(runfile.start, runfile.end)
+            self.changes += 1
+            self._judged = None
+            for stream in self.streams:
+                self._date(stream)
+
+    def follow(self, plans: Sequence[StreamPlan]) -> bool:
+        """Continue with new plans; False if that is impossible and everything must be read again."""
+        known = {stream.plan.name: stream for stream in self.streams}
+        new = {plan.name: plan for plan in plans}
+        if plans[0].tool is not self.tool or not known.keys() <= new.keys():
+            return False
+        if not all(stream.follow(new[name], self._folder) for name, stream in known.items()):
+            return False
+        self.streams = [known.get(name) or self._open(plan) for name, plan in new.items()]
+        return True
+
+    def read(self, limit: int, files: Mapping[str, FileStatus], now: float) -> int:
+        """Read up to `limit` new bytes of each stream; returns their number. `files` is the listing.
+
+        Raises Rewritten if everything must be read again from the start.
+        """
+        taken, more, runs = 0, False, self.reruns
+        for stream in self.streams:
+            try:
+                data, modified = stream.read(limit, files)
+            except FileNotFoundError:  # removed after the folder was listed: the next look drops it
+                continue
+            except OSError as error:
+                if not stream.unreadable:
+                    sentence = f"{stream.plan.name}: cannot be read: {error.strerror}"
+                    self._misread(stream, "unreadable", sentence)
+                stream.unreadable = str(error.strerror)
+                continue
+            stream.unreadable = ""
+            taken += stream.compared
+            continues_settled = stream.settled and data[:1] not in b"\r\n"
+            if data and (self.cut_off is not None or continues_settled):
+                raise Rewritten  # its parser was closed, or has settled a line that now continues
+            if data:
+                self._take(stream, data, min(modified, now), now)
+                taken += len(data)
+                more |= len(data) == limit or stream.in_older_part
+            elif (written := stream.written_since(files)) is not None:
+                if self.cut_off is not None:
+                    raise Rewritten  # its parser was closed, and it may go on
+                written = min(written, now)
+                self._note_time(stream, written, written, reported=stream.parser.records > 0)
+        if self.reruns != runs:  # logs are read again
+            more |= any(stream.plan.is_log for stream in self.streams)
+        self.caught_up |= not more
+        return taken
+
+    def _take(self, stream: Stream, data: bytes, arrived: float, now: float) -> None:
+        stream.settled = False
+        before = stream.parser.records
+        self._apply(stream, stream.feed(data), arrived)
+        # What was not there at the last look is newer than that look, even if the file's time is older.
+        came = arrived if self.now is None else max(arrived, min(self.now, now))
+        self._note_time(stream, arrived, came, reported=stream.parser.records != before)
+        self.changes += 1
+
+    def _note_time(self, stream: Stream, written: float, came: float, *, reported: bool) -> None:
+        """Note when a stream was last written, and when that was seen."""
+        stream.written = written
+        self.written = max(written, self.written)
+        self.heard = max(came, self.heard)
+        if reported:
+            self.reported = max(came, self.reported or 0.0)
+        self._date(stream)
+
+    def _date(self, stream: Stream) -> None:
+        """Give the state the time at which the last text read from a stream was written."""
+        if stream.written is None or stream.plan.is_log or stream.run != self.reruns:
+            return
+        record = self.runfile
+        last = stream.written if record.end is None else min(stream.written, record.end)
+        begun, recorded = stream.begun(record.start)
+        self.state.written(stream.plan.name, Written(last, begun, recorded, stream.parser.undated))
+
+    def _apply(self, stream: Stream, records: Sequence[Any], arrived: float) -> None:
+        name = stream.plan.name
+        for record in records:
+            if isinstance(record, Misread):
+                what = record.reason.replace("_", " ")
+                sentence = f"{name}, {record.where}: {what}: {record.text}"
+                self._misread(stream, record.reason, sentence)
+                if record.reason == "other_text":
+                    self._look_for_other_tool(stream, record)
+            elif isinstance(record, Begin):
+                stream.run += 1
+                self._begin_run(stream.run)
+            elif stream.plan.is_log or stream.run == self.reruns:
+                self.state.apply(record, name, arrived)
+
+    def _look_for_other_tool(self, stream: Stream, record: Misread) -> None:
+        """Say once that a second tool wrote to this stream."""
+        if "other_tool" in stream.errors or stream.errors["other_text"] > _LINES_OF_OTHERS:
+            return
+        text = record.text.encode() + b"\n"
+        others = [one.name for one in TOOLS if one is not self.tool and one.recognise(text)]
+        if others:
+            sentence = (
+                f"{stream.plan.name}, {record.where}: other tool: the output of {others[0]} begins here, "
+                f"but only that of {self.tool.name}, which comes first, is read: "
+                "write each to a file of its own"
+            )
+            self._misread(stream, "other_tool", sentence)
+
+    def _begin_run(self, run: int) -> None:
+        """Begin the state of another run in the same output; logs, which are the last run's, again."""
+        if run <= self.reruns:
+            return
+        self.reruns = run
+        self.state = self.tool.state(self._buckets, self.runfile.limits)
+        for stream in self.streams:
+            if stream.plan.is_log:
+                stream.restart()
+                self.caught_up = False
+
+    def _misread(self, stream: Stream, reason: str, text: str) -> None:
+        stream.errors[reason] += 1
+        self.faults.setdefault(reason, printable(text))
+        self.changes += 1
 
     def tick(self, now: float) -> None:
-        """Advance the clock: close windows, mark a silent run stalled, then abandoned."""
-        output = self.output
-        if not output.caught_up:
+        """Advance the clock: settle last lines, close windows, mark it stalled, then abandoned."""
+        if not self.caught_up:
             return
-        output.tick(now)
-        silent = now - (output.heard if output.reported is None else output.reported)
-        said = self._said
-        if output.cut_off is None and silent >= silence_limit(said, self.runfile):
-            output.close()  # whatever its phase: a record may come and go, and what was counted stays counted
-            said = self._said
-        phase, reason = judge(said, self.runfile, silent, cut_off=bool(output.cut_off))
-        kept = phase not in ENDED or now - output.heard < KEPT_LIVE
-        if (phase, reason, kept) != (self.phase, self.reason, self._kept_live):
-            self.phase, self.reason, self._kept_live = phase, reason, kept
-            self._changes += 1
+        if self.now is not None and now < self.now:
+            self.clock_was_set(now - self.now)
+        self.now = now
+        if now - self.heard >= _SETTLED_AFTER:
+            self.settle()
+        self.state.tick(now)
+        self._judge(now - (self.heard if self.reported is None else self.reported))
+        kept = not self.ended or now - self.heard < KEPT_LIVE
+        if kept != self.kept_live:
+            self.kept_live = kept
+            self.changes += 1
 
-    @property
-    def start(self) -> float | None:
-        """When the benchmark began, Unix seconds; a recorded start is that of the first run in the output."""
-        reported, recorded = self._said.start, self.runfile.start
-        if recorded is None or (self.output.reruns and reported is not None):
-            return reported
-        return recorded
+    def _judge(self, silent: float) -> None:
+        """Find the phase after so many seconds of silence, if anything has changed."""
+        version = self.state, self.state.version
+        if self._judged is None or self._judged[:2] != version:
+            self._limits = patience(self.state, self.runfile)
+        passed = sum(silent >= limit for limit in self._limits)
+        if self._judged == (*version, passed):
+            return
+        if silent >= self._limits[1] and self.cut_off is None:
+            self.close()  # whatever its phase: a record may come and go, and what was counted stays
+            self._limits = patience(self.state, self.runfile)
+        self._judged = self.state, self.state.version, passed
+        found = judge(self.state, self.runfile, self._limits, silent, cut_off=bool(self.cut_off))
+        if found != (self.phase, self.reason):
+            self.phase, self.reason = found
+            self.changes += 1
 
-    @property
-    def end(self) -> float:
-        """When it ended; if unknown, when it last reported or was written. Unix seconds."""
-        return self.state.end or self.runfile.end or self.state.last_report or self.output.written
+    def settle(self) -> None:
+        """Count last lines that lack only their newline. If one continues later, all is read again."""
+        for stream in self.streams:
+            if not stream.settled and (records := stream.settle()):
+                stream.settled = True
+                self._apply(stream, records, self.written)
+                self._date(stream)
+                self.changes += 1
 
-    @property
-    def _said(self) -> StateSays:
-        """What its state says. Cached until the state changes, because each poll and scrape needs it."""
-        state, said = self.state, self._last_said
-        version = self.output.reruns, state.version
-        if said is None or said.version != version:
-            said = self._last_said = StateSays(
-                version,
-                state.outcome,
-                state.reason,
-                state.start,
-                state.last_report,
-                state.report_interval,
-                state.idle_reports,
-            )
-        return said
+    def over(self) -> None:
+        """Treat it as complete, even if the last line lacks its newline."""
+        self.settle()
+        self.state.over()
 
-    def samples(self) -> Iterator[Sample]:
-        """See samples.Source."""
-        state, said, tool, streams = self.state, self._said, self.tool.name, self.output.streams
-        yield from _STATES[self.phase] if self._kept_live else (Sample(worker_families.RUN_STATE, (self.phase,), 1),)
-        if self.reason:
-            yield Sample(worker_families.RUN_REASON, (self.reason[:_REASON_LENGTH],), 1)
-        info = (tool, state.tool_version)
-        yield Sample(worker_families.RUN_INFO, info, 1, tuple(sorted(self.runfile.labels.items())))
-        for parameter in self.parameters.items():
-            yield Sample(worker_families.RUN_PARAMETER, parameter, 1)
-        for note in self.notes:
-            yield Sample(worker_families.RUN_NOTE, (note,), 1)
-        if (repetitions := self.output.repetition[1]) > 1:
-            yield Sample(worker_families.RUN_REPETITIONS, (), repetitions)
-        yield from self._places()
-        for family, moment in (
-            (worker_families.RUN_START, self.start),
-            (worker_families.RUN_END, self.end if self.ended else None),
-            (worker_families.RUN_LAST_REPORT, said.last_report if self._kept_live else None),
-            (worker_families.RUN_INTERVAL, said.report_interval),
-            (worker_families.RUN_OBJECTIVE, self.objective),
-            (worker_families.RUN_WARMUP, self.runfile.warmup or None),
-        ):
-            if moment is not None:
-                yield Sample(family, (), moment)
-        yield Sample(worker_families.STREAM_BYTES, (tool,), self.output.size)
-        yield Sample(worker_families.STREAM_RECORDS, (tool,), sum(stream.parser.records for stream in streams))
-        for reason in dict.fromkeys(reason for stream in streams for reason in stream.errors):
-            yield Sample(
-                worker_families.STREAM_ERRORS, (tool, reason), sum(stream.errors[reason] for stream in streams)
-            )
-        shown = state.samples(self.current)
-        yield from shown if self._kept_live else (sample for sample in shown if sample.family.part == "runs")
+    def close(self) -> None:
+        """Close it: what is incomplete now counts as truncated."""
+        self.cut_off = False
+        for stream in self.streams:
+            records = stream.close()
+            misread = (one.reason for one in records if isinstance(one, Misread))
+            self.cut_off |= any("truncated" in reason for reason in misread)
+            self._apply(stream, records, self.written)
 
-    def _places(self) -> Iterator[Sample]:
-        """Where the run is; unknown places are left out."""
-        record = self.runfile
-        client = record.peer if self.tool.has_server else record.client
-        if client:
-            yield Sample(worker_families.RUN_HOST, (client, "client"), 1)
-        if record.server:
-            yield Sample(worker_families.RUN_HOST, (record.server, "server"), 1)
-        if record.virtual_machine:
-            yield Sample(worker_families.RUN_VM, (record.server, record.virtual_machine), 1)
-        for device, role in record.roles.items():
-            yield Sample(worker_families.RUN_DISK, (record.server, device, role), 1)
+    def clock_was_set(self, by: float) -> None:
+        """Move times by the seconds that the clock was set forward (negative: back): no silence."""
+        self.reported = None if self.reported is None else self.reported + by
+        self.heard += by
+        self.now = None if self.now is None else self.now + by

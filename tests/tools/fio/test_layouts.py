@@ -128,7 +128,7 @@ def test_a_file_of_another_layout_is_shown_offline(layout: str, tmp_path: Path) 
     (tmp_path / "vm1.json").write_text(LAYOUTS[layout](DOCUMENTS))
     ((worker,),) = (run.workers for run in read_runs([tmp_path / "vm1.json"], RunsSettings(), Buckets()))
     assert worker.state.figures() == state_of(DATA).figures()
-    assert worker.output.faults == {}
+    assert worker.faults == {}
 
 
 def test_a_document_whose_times_were_left_out_ended_with_its_jobs_and_not_in_1970() -> None:
