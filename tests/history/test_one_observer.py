@@ -75,7 +75,7 @@ def fresh(folder: Path) -> ObservedRun:
 
 def replayed(folder: Path, now: float) -> dict[str, Replay]:
     run = open_run(folder.name, folder, SETTINGS, BUCKETS)
-    found = {name: run.new_worker(name, plans, Replay) for name, plans in run.plans.items()}
+    found = {name: run.new_worker(name, Replay) for name in run.plans}
     for replay in found.values():
         for _ in replay.play(run.files, now, complete=True):
             pass

@@ -233,20 +233,26 @@ class Replay(Observer):
         for recording in self._recordings.values():
             recording.keep()
             recording.modified = recording.file_time
-        state = self._state_at_end(())
-        start = state.start
+        start = self._state_at_end(()).start
         if start is None:
             start = self.files_written if self._record.start is None else self._record.start
-        left_behind = state.left_behind
         if self._record.start is None:
-            for recording in self._recordings.values():
-                recording.modified = math.inf
-            undated = self._state_at_end(left_behind).start
-            self._by_file_time |= undated in (None, math.inf)
+            self._by_file_time |= self._depends_on_files()
         for recording in self._recordings.values():
             recording.start = start
         self._began = start
         return start
+
+    def _depends_on_files(self) -> bool:
+        """Whether the start that was found depends on when files were written: at infinity, it follows."""
+        for recording in self._recordings.values():
+            recording.modified = math.inf
+        if any(one.plan.is_log for one in self._recordings.values()):
+            return self._state_at_end(self.state.left_behind).start in (None, math.inf)
+        for recording in self._recordings.values():
+            recording.written = math.inf
+            self._date(recording)
+        return self.state.start in (None, math.inf)
 
     def _state_at_end(self, without: Collection[str]) -> State:
         """The state after all streams except `without`; of recent logs, only after their beginning."""

@@ -41,7 +41,7 @@ def timelines(
     for run in runs:
         for name in run.plans:
             make = partial(Replay, families=families, hold=hold, gather=latencies)
-            replay = run.new_worker(name, run.plans_of(name), make)
+            replay = run.new_worker(name, make)
             for _ in replay.play(run.files, until, complete=True):
                 pass
             yield replay.timeline()
@@ -94,7 +94,7 @@ class ReplayedRun:
         if shape != self._shape:
             run = open_run(self.name, self._folder, self._settings, self._buckets, files)
             make = partial(Replay, families=self._families, gather=True, growing=True)
-            self._workers = [run.new_worker(name, run.plans_of(name), make) for name in run.plans]
+            self._workers = [run.new_worker(name, make) for name in run.plans]
         self._shape = None  # until everything is read
         try:
             for replay in self._workers:

@@ -66,7 +66,9 @@ class ObservedRun:
         """Whether a look can be skipped while the files are the same."""
         self._misread: dict[tuple[str, str], str] = {}  # a sentence by worker and reason
         self._gone: Mapping[str, str] = {}  # links to files that are gone, and where these were
-        self._workers: dict[str, Observer] = {}
+        self.plans: Mapping[str, Sequence[StreamPlan]] = {}
+        """The streams of each worker, by the worker's name."""
+        self._workers: dict[str, Observer] = {}  # of those plans; made when they are read
         self._shown: dict[str, Observer] = {}
 
     @property
@@ -77,7 +79,7 @@ class ObservedRun:
     @property
     def missing(self) -> list[str]:
         """Files that its workers had and that are gone, a clause each."""
-        return [clause for worker in self._workers.values() for clause in worker.missing]
+        return [clause for name in self.plans for clause in missing(self._gone, name)]
 
     @property
     def problems(self) -> list[str]:
@@ -100,29 +102,23 @@ class ObservedRun:
     @property
     def labels(self) -> Mapping[str, str]:
         """The labels in the records of its workers."""
-        return {name: value for worker in self._workers.values() for name, value in worker.runfile.labels.items()}
-
-    @property
-    def plans(self) -> Mapping[str, Sequence[StreamPlan]]:
-        """The streams of each worker, by the worker's name."""
-        return {name: self.plans_of(name) for name in self._workers}
-
-    def plans_of(self, worker: str) -> Sequence[StreamPlan]:
-        """The streams of one worker; of a thousand, the plans of all would take long."""
-        return self._workers[worker].plans
+        return {name: value for one in self.plans for name, value in self._records.of(one, {}).labels.items()}
 
     @property
     def caught_up(self) -> bool:
         """Whether everything has been read."""
+        all_read = not self._records.unread and len(self._workers) == len(self.plans)
         return bool(self.broken) or (
-            not self._records.unread and all(worker.caught_up or worker.broken for worker in self._workers.values())
+            all_read and all(worker.caught_up or worker.broken for worker in self._workers.values())
         )
 
     @property
     def ended(self) -> bool:
         """Whether all workers have ended; if it has none, whether its files have long been unchanged."""
-        workers = self._workers.values()
-        return all(worker.ended or worker.broken for worker in workers) if workers else self._quiet
+        if not self.plans:
+            return self._quiet
+        all_begun = len(self._workers) == len(self.plans)
+        return all_begun and all(worker.ended or worker.broken for worker in self._workers.values())
 
     @property
     def end(self) -> float:
@@ -151,7 +147,7 @@ class ObservedRun:
             self._follow(plan(self._recognition.files, self.name))
         if changed or (self._records.ended and self.files != before):  # perhaps a run after the recorded end
             self._configure()
-        known = self._recognition.complete and bool(self._workers)
+        known = self._recognition.complete and bool(self.plans)
         self._settled = known and all(status.settled for status in records.values())
 
     def read_records(self, limit: int) -> None:
@@ -161,41 +157,39 @@ class ObservedRun:
 
     def _configure(self) -> None:
         for name, worker in self._workers.items():
-            runfile = self._runfile_of(name, worker.plans)
+            runfile = self._runfile_of(name)
             worker.configure(runfile)
             if (shown := self._shown.get(name, worker)) is not worker:
                 shown.configure(runfile)
 
-    def _runfile_of(self, worker: str, plans: Sequence[StreamPlan]) -> RunFile:
+    def _runfile_of(self, worker: str) -> RunFile:
+        plans = self.plans[worker]
         texts = {name: self.files[name] for plan in plans if not plan.is_log for name, _ in plan.parts}
         return self._records.of(worker, texts)
 
-    def _follow(self, plans: Mapping[str, tuple[StreamPlan, ...]]) -> None:
-        workers = {}
+    def _follow(self, plans: Mapping[str, Sequence[StreamPlan]]) -> None:
+        self.plans = plans
         if label(self.folder.resolve().name) in self.name:  # else it shares the folder with many runs
             with suppress(OSError):  # the next look says so
                 self._gone = dangling(self.folder)
-        for name, streams in plans.items():
-            worker = self._workers.get(name)
-            if worker is None or not worker.follow(streams):
-                worker = self._begin(name, streams)
-            workers[name] = worker
-        self._workers = workers
-        for name, worker in workers.items():
+        self._workers = {
+            name: worker for name, worker in self._workers.items() if name in plans and worker.follow(plans[name])
+        }
+        for name, worker in self._workers.items():
             worker.miss(missing(self._gone, name))
         self._recognition.read = {part for each in plans.values() for plan in each for part, _ in plan.parts}
-        self._shown = {name: worker for name, worker in self._shown.items() if name in workers}
+        self._shown = {name: worker for name, worker in self._shown.items() if name in plans}
 
-    def _begin(self, name: str, streams: Sequence[StreamPlan]) -> Observer:
+    def _begin(self, name: str) -> Observer:
         """A worker that has read nothing yet.
 
         Its files are looked at once more when it has read their beginning: they may have been rewritten before that.
         """
         self._settled = False
-        for stream in streams:
+        for stream in self.plans[name]:
             for part, _ in stream.parts:
                 self._recognition.forget(part)
-        return self.new_worker(name, streams, Observer)
+        return self.new_worker(name, Observer)
 
     def choose(self, number: int) -> int:
         """Show run `number` (from 1) of each worker's output instead of the last; returns the largest number of runs.
@@ -204,22 +198,22 @@ class ObservedRun:
         """
         self.chosen = number
         most = 0
-        chosen: dict[str, Observer] = {}
-        for name, worker in self._workers.items():
-            cuts = [cut_into_runs(plan, self.folder) for plan in worker.plans if not plan.is_log]
+        chosen: dict[str, Sequence[StreamPlan]] = {}
+        for name, plans in self.plans.items():
+            cuts = [cut_into_runs(plan, self.folder) for plan in plans if not plan.is_log]
             count = max((len(each) for each in cuts), default=0)
             most = max(most, count)
-            plans = [each[number - 1] for each in cuts if number <= len(each)]
-            plans += [plan for plan in worker.plans if plan.is_log and number == count]
-            if plans and number <= count:
-                chosen[name] = self.new_worker(name, plans, Observer)
-        self._workers = chosen
+            own = [each[number - 1] for each in cuts if number <= len(each)]
+            own += [plan for plan in plans if plan.is_log and number == count]
+            if own and number <= count:
+                chosen[name] = own
+        self.plans = chosen
         return most
 
-    def new_worker(self, name: str, streams: Sequence[StreamPlan], make: Callable[..., _Worker]) -> _Worker:
+    def new_worker(self, name: str, make: Callable[..., _Worker]) -> _Worker:
         """A worker that has read nothing yet; `make` takes the arguments of Observer."""
-        runfile = self._runfile_of(name, streams)
-        worker = make(self.name, name, streams, self.folder, self._buckets, runfile)
+        runfile = self._runfile_of(name)
+        worker = make(self.name, name, self.plans[name], self.folder, self._buckets, runfile)
         worker.miss(missing(self._gone, name))
         return worker
 
@@ -232,6 +226,8 @@ class ObservedRun:
         """Read up to `limit` new bytes of each file and advance the clock; returns the number of bytes."""
         if taken := len(self._records.unread):
             self.read_records(RECORDS_AT_ONCE)
+        if len(self._workers) < len(self.plans):
+            self._workers = {name: self._workers.get(name) or self._begin(name) for name in self.plans}
         for name, worker in self._workers.items():
             if not worker.broken:
                 try:
@@ -244,7 +240,7 @@ class ObservedRun:
         try:
             taken = worker.read(limit, self.files, now)
         except Rewritten:
-            self._workers[name] = self._begin(name, tuple(worker.plans))
+            self._workers[name] = self._begin(name)
             return 1
         worker.tick(now)
         self._say_faults(worker)

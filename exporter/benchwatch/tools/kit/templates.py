@@ -37,7 +37,7 @@ class Template:
         self._labels = {label for one in figures.values() for label in one.labels}
         self._fields: list[tuple[str, str]] = []  # name and label of each group
         form = "".join(map(self._part, _FIELD.finditer(text.removesuffix("..."))))
-        self._pattern = re.compile(form + ("" if text.endswith("...") else "$"))
+        self.pattern = re.compile(form + ("" if text.endswith("...") else "$"))
         self.is_whole = not re.search(r"<\w[\w.]*>$", text)
         """Whether a line of this form is complete without its newline."""
         places = {name: place for place, (name, _) in enumerate(self._fields)}
@@ -68,7 +68,7 @@ class Template:
 
     def read(self, text: str) -> ReadFigures | None:
         """What a line says; None if it has another form."""
-        match = self._pattern.match(text)
+        match = self.pattern.match(text)
         if match is None:
             return None
         words = match.groups()

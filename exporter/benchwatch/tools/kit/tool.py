@@ -7,7 +7,6 @@ from functools import cached_property
 
 from ..api import Kind, Tool
 from ..launcher import Launcher
-from ..lines import recognise_lines
 from ..roles import Roles
 from .parser import Hook, KitParser
 from .patterns import Patterns
@@ -85,9 +84,15 @@ class TextTool:
             carriage_returns=self.carriage_returns,
         )
 
-    def _recognised(self, line: str) -> object:
-        is_banner = re.match(self.begins or self.banner, line)
-        return is_banner or any(one.read(line) for one in self.compiled.reports)
+    @cached_property
+    def _first_lines(self) -> re.Pattern[str]:
+        """Finds a line by which its output is recognised: with many files, this is done most often."""
+        forms = [self.begins or self.banner, *(one.pattern.pattern for one in self.compiled.reports)]
+        return re.compile("|".join(f"^(?:{form})" for form in forms), re.MULTILINE)
+
+    def _recognise(self, head: bytes) -> str:
+        text = head.decode("utf-8", "replace").replace("\r", "\n")
+        return "text" if self._first_lines.search(text) else ""
 
     def tool(self) -> Tool:
         """What the rest of the package knows about it."""
@@ -97,7 +102,7 @@ class TextTool:
             families=self.families.all,
             roles=self.roles,
             kinds={"text": Kind(lambda: KitParser(self.compiled, self.hooks))},
-            recognise=recognise_lines(self._recognised),
+            recognise=self._recognise,
             new_state=lambda *_: KitState(self.families, self.roles, self.rounding),
             time_limit=re.compile(self.time_limit) if self.time_limit else None,
             advice=self.advice,
