@@ -26,7 +26,8 @@ from benchwatch.metrics.exposition import Exposition
 from benchwatch.metrics.samples import Family, HistogramValue, Sample
 from benchwatch.nutanix.cvm_metrics import CvmSource
 from benchwatch.nutanix.cvm_snapshot import Snapshot, Status
-from benchwatch.nutanix.pages.main_page import FRONTEND_FIELDS, HOSTED_FIELDS, MainPage, VdiskRow, VdiskTable
+from benchwatch.nutanix.pages.columns import VdiskColumn
+from benchwatch.nutanix.pages.main_page import FRONTEND_COLUMNS, HOSTED_COLUMNS, MainPage, VdiskRow, VdiskTable
 from benchwatch.nutanix.pages.overview import Overview
 
 GAUGES = [Family(f"bench_value_{n}_seconds", "gauge", "A value, seconds.", ("op",)) for n in range(25)]
@@ -79,11 +80,14 @@ def snapshot(version: int) -> Snapshot:
     change = version + 0.123456789
     rows = tuple(VdiskRow(str(50_000 + disk), f"NFS:{50_000 + disk}", ()) for disk in range(VDISKS))
 
-    def table(fields: set[str]) -> VdiskTable:
-        numbers = {field: [disk * change + place for disk in range(VDISKS)] for place, field in enumerate(fields)}
-        return VdiskTable(rows, numbers)  # type: ignore[arg-type]  # they are floats, which may be None
+    def table(columns: set[VdiskColumn]) -> VdiskTable:
+        numbers = {
+            (column.family, column.labels): [disk * change + place for disk in range(VDISKS)]
+            for place, column in enumerate(columns)
+        }
+        return VdiskTable(rows, numbers)
 
-    frontend, hosted = table(set(FRONTEND_FIELDS.values())), table(set(HOSTED_FIELDS.values()))
+    frontend, hosted = table(set(FRONTEND_COLUMNS.values())), table(set(HOSTED_COLUMNS.values()))
     return Snapshot(
         version, MainPage(Overview(), (), frontend, hosted, tuple(row.label for row in rows), (), {}, ()), read=version
     )
@@ -145,7 +149,7 @@ class GoClient:
 
 
 def of_vdisks(series: int, program: Path) -> None:
-    families = len(set(FRONTEND_FIELDS.values())) + len(set(HOSTED_FIELDS.values()))
+    families = len(set(FRONTEND_COLUMNS.values())) + len(set(HOSTED_COLUMNS.values()))
     cvms = [CvmSource(f"cvm{number}", {}) for number in range(round(series / families / VDISKS) or 1)]
     exposition, theirs = Exposition(), GoClient(program, len(cvms), families)
     times: dict[str, list[float]] = {name: [] for name in ("all changed", "none changed", "client_golang")}

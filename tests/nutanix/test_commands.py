@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
+from benchwatch.nutanix import families as f
 from benchwatch.nutanix.pages.main_page import read_main_page
 from benchwatch.nutanix.pages.vdisk_page import read_vdisk_page
 from benchwatch.nutanix.sanitise import Sanitiser, numbers
@@ -17,6 +18,7 @@ from benchwatch.nutanix.simulator.cluster import Cluster
 from tests.support.cvm.page_variations import write
 from tests.support.cvm.published_cluster import PublishedCluster
 from tests.support.cvm.varied_cvm import VariedCvm
+from tests.support.vdisks import of_family
 from tests.support.waiting import PATIENCE
 
 
@@ -33,7 +35,7 @@ def test_check_says_in_words_what_is_understood(cvm: VariedCvm, capsys: pytest.C
     for line in (
         "  Start time: 20150618-11:12:52-GMT-0700",
         "Cluster State: 6 disks",
-        "  Avg latency (usec) / Write: write_latency_seconds",
+        '  Avg latency (usec) / Write: nutanix_vdisk_frontend_latency_seconds{op="write"}',
         "Hosted VDisks (behind the oplog): 2 rows of vdisks",
         "Page of vdisk 31181823: 5 of 9 sections",
         "  working_set_sizes: not found",
@@ -117,7 +119,8 @@ def test_a_saved_copy_has_the_same_numbers_and_no_names(
     assert set(saved) == {"main.html", "vdisk-31181823.html", "oplog_flush_stats.html"}
     original = (cvm.page("/") or "").encode()
     assert numbers(read_main_page(saved["main.html"])) == numbers(read_main_page(original))
-    assert len(read_vdisk_page(saved["vdisk-31181823.html"]).vdisks["31181823"].histograms) == 2
+    stats = read_vdisk_page(saved["vdisk-31181823.html"]).vdisks["31181823"]
+    assert of_family(stats, f.FRONTEND_LATENCY) == {("read",): 0.000401, ("write",): 0.0042}
     for secret in (b"10.3.140.151", b"flat", b"old", b"vmdk"):
         assert secret in original
         assert secret not in saved["main.html"]

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchwatch.nutanix import families as f
 from benchwatch.nutanix.pages.main_page import Disk, MainPage, VdiskRow, file_name, read_main_page, vdisk_uuid
 from benchwatch.nutanix.pages.notes import Unrecognised
 from tests.support.vdisks import row_values
@@ -36,26 +37,38 @@ def test_everything_on_the_published_page_is_understood(published: MainPage) -> 
     }
 
 
+def test_of_two_rows_of_the_overview_with_one_label_the_first_is_kept_and_the_other_noted() -> None:
+    rows = "".join(f"<tr><td>{label}<td>{value}" for label, value in (("SVM id", 7), ("SVM id", 8)))
+    rows += "".join(f"<tr><td>NFS cache usage<td>{value} MB" for value in (1, 2))
+    found = read_main_page(f"<table>{rows}</table>".encode())
+    assert (found.overview.svm_id, found.overview.values) == ("7", {(f.NFS_CACHE_BYTES, ()): MIB})
+    assert [entry.text for entry in found.unrecognised] == [
+        "row 'SVM id': a second row with this name",
+        "row 'NFS cache usage': a second row with this name",
+    ]
+
+
 def test_overview_of_the_published_page(published: MainPage) -> None:
     overview = published.overview
     assert overview.version == "el6-release-master-038d4c7d75cbc6ed21e64d357c94303350159807"
     assert (overview.svm_id, overview.incarnation) == ("7", "30986558")
     assert overview.start == 1434651172.0  # 2015-06-18 18:12:52 UTC
     assert overview.values == {
-        ("content_cache_hit_ratio", "nondedup", ""): 0.8617,
-        ("content_cache_flash_pagein_ratio", "nondedup", ""): 0.0,
-        ("content_cache_hit_ratio", "dedup", ""): 0.0,
-        ("content_cache_flash_pagein_ratio", "dedup", ""): 0.0,
-        ("content_cache_bytes", "memory", ""): 3220 * MIB,
-        ("content_cache_bytes", "physical_memory", ""): 3224 * MIB,
-        ("content_cache_bytes", "flash", ""): 0.0,
-        ("queue_operations", "qos", "queued"): 0.0,
-        ("queue_operations", "qos", "admitted"): 72.0,
-        ("queue_operations", "oplog_qos", "queued"): 0.0,
-        ("queue_operations", "oplog_qos", "admitted"): 0.0,
-        ("queue_operations", "nfs_flush", "queued"): 0.0,
-        ("queue_operations", "nfs_flush", "admitted"): 0.0,
-        ("nfs_cache_bytes", "", ""): 0.0,
+        (f.STARGATE_START, ()): 1434651172.0,
+        (f.CACHE_HITS, ("nondedup",)): 0.8617,
+        (f.CACHE_PAGEIN, ("nondedup",)): 0.0,
+        (f.CACHE_HITS, ("dedup",)): 0.0,
+        (f.CACHE_PAGEIN, ("dedup",)): 0.0,
+        (f.CACHE_BYTES, ("memory",)): 3220 * MIB,
+        (f.CACHE_BYTES, ("physical_memory",)): 3224 * MIB,
+        (f.CACHE_BYTES, ("flash",)): 0.0,
+        (f.STARGATE_QUEUE, ("qos", "queued")): 0.0,
+        (f.STARGATE_QUEUE, ("qos", "admitted")): 72.0,
+        (f.STARGATE_QUEUE, ("oplog_qos", "queued")): 0.0,
+        (f.STARGATE_QUEUE, ("oplog_qos", "admitted")): 0.0,
+        (f.STARGATE_QUEUE, ("nfs_flush", "queued")): 0.0,
+        (f.STARGATE_QUEUE, ("nfs_flush", "admitted")): 0.0,
+        (f.NFS_CACHE_BYTES, ()): 0.0,
     }
 
 
@@ -76,8 +89,8 @@ def test_front_end_view_of_the_published_page(published: MainPage) -> None:
         "unstable_bytes": 0,
         "unstable_ops_per_second": 0,
         "unstable_bytes_per_second": 0,
-        "outstanding_read": 0,
-        "outstanding_write": 6,
+        "read_outstanding_ops": 0,
+        "write_outstanding_ops": 6,
         "read_ops_per_second": 2192,
         "write_ops_per_second": 986,
         "errors_per_second": 0,
@@ -103,11 +116,11 @@ def test_back_end_view_of_the_published_page(published: MainPage) -> None:
         "oplog_fragments": 49593,
         "oplog_ops_per_second": 990,
         "oplog_bytes_per_second": 3960 * 1024,
-        "outstanding_read": 0,
-        "outstanding_read_bytes": 0,
-        "outstanding_write": 0,
-        "outstanding_write_bytes": 0,
-        "outstanding_estore": 0,
+        "read_outstanding_ops": 0,
+        "read_outstanding_bytes": 0,
+        "write_outstanding_ops": 0,
+        "write_outstanding_bytes": 0,
+        "estore_outstanding_ops": 0,
         "read_ops_per_second": 2192,
         "write_ops_per_second": 1,
         "errors_per_second": 0,
@@ -273,8 +286,8 @@ def test_signs_for_no_value_are_no_value(cell: str) -> None:
 @pytest.mark.parametrize("cell", ["2, 8KB", "2,8 KB", "2"])
 def test_operations_and_their_bytes_share_a_cell(cell: str) -> None:
     values = row_values(page("VDisk Id|Outstanding ops Read", f"1|{cell}").hosted, 0)
-    assert values["outstanding_read"] == 2
-    assert values.get("outstanding_read_bytes") == (8192 if "," in cell else None)
+    assert values["read_outstanding_ops"] == 2
+    assert values.get("read_outstanding_bytes") == (8192 if "," in cell else None)
 
 
 @pytest.mark.parametrize(
@@ -344,7 +357,7 @@ def test_a_row_of_the_overview_that_is_not_understood_is_left_out_aloud(row: str
 @pytest.mark.parametrize("word", ["Content", "Extent", "Unified"])
 def test_the_cache_goes_by_the_names_of_all_builds(word: str) -> None:
     found = read_main_page(f"<table><tr><td>{word} cache total hits<td>50%</table>".encode())
-    assert found.overview.values == {("content_cache_hit_ratio", "all", ""): 0.5}
+    assert found.overview.values == {(f.CACHE_HITS, ("all",)): 0.5}
 
 
 @pytest.mark.parametrize(

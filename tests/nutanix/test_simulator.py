@@ -14,6 +14,7 @@ from statistics import median
 import pytest
 
 from benchwatch.cli import main
+from benchwatch.nutanix import families as f
 from benchwatch.nutanix.pages.main_page import MainPage, file_name, read_main_page
 from benchwatch.nutanix.pages.quantities import UNITS
 from benchwatch.nutanix.pages.vdisk_page import VdiskStats, read_vdisk_page
@@ -23,7 +24,7 @@ from benchwatch.nutanix.simulator.guest import Guest
 from benchwatch.nutanix.simulator.page_html import render
 from benchwatch.nutanix.simulator.scenes import DATA, LOG
 from tests.support.cvm.page_variations import PAGE_VARIATIONS, write
-from tests.support.vdisks import row_values
+from tests.support.vdisks import of_family, row_values
 from tests.support.waiting import eventually
 
 
@@ -59,6 +60,14 @@ class Player:
         return read_vdisk_page(render(document).encode()).vdisks[vdisk]
 
 
+def mean_size(stats: VdiskStats, op: str) -> float:
+    """The mean size of all operations, bytes, by the ranges of the histogram."""
+    counts = [(le, ios) for (of, le), ios in of_family(stats, f.SIZE_WINDOW).items() if of == op]
+    inside = {le: ios - before for (le, ios), before in zip(counts, [0, *(ios for _, ios in counts)], strict=False)}
+    total = sum(ios * stats[f.SIZE_RANGE, (op, le)] for le, ios in inside.items() if ios)
+    return total / counts[-1][1]
+
+
 @pytest.mark.parametrize("scene", ["checkpoint", "up-migration", "locality"])
 @pytest.mark.parametrize("second", [5, 45, 75, 200])
 def test_the_tables_of_a_vdisk_agree(scene: str, second: int) -> None:
@@ -70,14 +79,15 @@ def test_the_tables_of_a_vdisk_agree(scene: str, second: int) -> None:
         for op in ("read", "write"):
             rate = front[f"{op}_ops_per_second"]
             if not rate:
-                assert not {("latency", op), ("size", op)} & stats.histograms.keys()
+                assert not {(f.FRONTEND_LATENCY_WINDOW, (op, "+Inf")), (f.SIZE_WINDOW, (op, "+Inf"))} & stats.keys()
                 continue
-            latency, size = stats.histograms["latency", op], stats.histograms["size", op]
-            assert latency.cumulative[-1] == size.cumulative[-1] == 3 * rate
-            assert latency.average == front[f"{op}_latency_seconds"]
-            assert front[f"{op}_bytes_per_second"] == pytest.approx(rate * (size.average or 0), abs=1024)
-        for shares in (stats.read_source, stats.write_destination):
-            assert sum(share.ratio or 0 for share in shares.values()) == pytest.approx(1 if shares else 0)
+            latency, size = stats[f.FRONTEND_LATENCY_WINDOW, (op, "+Inf")], stats[f.SIZE_WINDOW, (op, "+Inf")]
+            assert latency == size == 3 * rate
+            assert stats[f.FRONTEND_LATENCY, (op,)] == front[f"{op}_latency_seconds"]
+            assert front[f"{op}_bytes_per_second"] == pytest.approx(rate * mean_size(stats, op), abs=1024)
+        for family in (f.READ_SOURCE_RATIO, f.WRITE_DESTINATION_RATIO):
+            shares = of_family(stats, family)
+            assert sum(shares.values()) == pytest.approx(1 if shares else 0)
 
 
 def test_buckets_hold_their_averages() -> None:
@@ -108,13 +118,12 @@ def test_checkpoints_write_in_bursts_ten_times_as_intense_as_the_log() -> None:
     assert 8 < max(data) / max(log) < 12
     assert max(log) / min(log) < 1.1
     burst, quiet = player.vdisk(45, DATA), player.vdisk(110, DATA)
-    assert burst.histograms["latency", "write"].average == pytest.approx(0.0015, rel=0.02)
-    assert burst.operations["random_ratio", "write"] == 1
-    assert burst.write_destination["oplog"].ratio == 1
-    assert quiet.histograms["latency", "write"].cumulative[-1] < 300
-    sizes = player.vdisk(45, LOG).histograms["size", "write"]
-    assert 16384 <= (sizes.average or 0) < 32768
-    assert player.vdisk(45, LOG).operations["sequential_ratio", "write"] == 0.9
+    assert burst[f.FRONTEND_LATENCY, ("write",)] == pytest.approx(0.0015, rel=0.02)
+    assert burst[f.RANDOM, ("write",)] == 1
+    assert burst[f.WRITE_DESTINATION_RATIO, ("oplog",)] == 1
+    assert quiet[f.FRONTEND_LATENCY_WINDOW, ("write", "+Inf")] < 300
+    assert 16384 <= mean_size(player.vdisk(45, LOG), "write") < 32768
+    assert player.vdisk(45, LOG)[f.SEQUENTIAL, ("write",)] == 0.9
 
 
 def test_the_oplog_fills_in_a_burst_and_drains_after_it() -> None:
@@ -129,16 +138,15 @@ def test_the_oplog_fills_in_a_burst_and_drains_after_it() -> None:
 
 def test_reads_move_up_from_hdd_to_ssd_within_three_minutes() -> None:
     player = Player("up-migration")
-    shares = [player.vdisk(second, DATA).read_source for second in (0, 60, 180)]
-    hdd = [(share.get("estore_hdd", None) or share["estore_ssd"]._replace(ratio=0)).ratio or 0 for share in shares]
+    hdd = [player.vdisk(second, DATA).get((f.READ_SOURCE_RATIO, ("estore_hdd",)), 0) for second in (0, 60, 180)]
     assert hdd[0] == 1
     assert 0.2 < hdd[1] < 0.4
     assert hdd[2] < 0.05
     assert player.front(180, DATA)["read_ops_per_second"] > 5 * player.front(0, DATA)["read_ops_per_second"]
-    assert player.vdisk(0, DATA).up_migrations == {"300s": 0, "3600s": 0, "86400s": 0}
-    assert player.vdisk(180, DATA).up_migrations["300s"] > 1900
-    assert player.vdisk(599, DATA).up_migrations["300s"] < 20
-    assert player.vdisk(599, DATA).up_migrations["3600s"] == 2000
+    assert set(of_family(player.vdisk(0, DATA), f.UP_MIGRATIONS).values()) == {0}
+    assert player.vdisk(180, DATA)[f.UP_MIGRATIONS, ("300s",)] > 1900
+    assert player.vdisk(599, DATA)[f.UP_MIGRATIONS, ("300s",)] < 20
+    assert player.vdisk(599, DATA)[f.UP_MIGRATIONS, ("3600s",)] == 2000
 
 
 def test_reads_turn_local_after_the_vdisk_has_moved() -> None:
@@ -150,14 +158,15 @@ def test_reads_turn_local_after_the_vdisk_has_moved() -> None:
     before, after, late = (row_values(page.frontend, 0)["read_ops_per_second"] for page in pages)
     assert after / before == pytest.approx(20 / 15, rel=0.05)
     assert late / before == pytest.approx(30 / 15, rel=0.05)
-    remote = [player.vdisk(second, DATA, 1).read_source.get("estore_ssd_remote") for second in (60, 160, 700)]
-    assert [share.ratio if share else 0 for share in remote] == [0.7, pytest.approx(0.26, abs=0.01), 0]
+    source = f.READ_SOURCE_RATIO, ("estore_ssd_remote",)
+    remote = [player.vdisk(second, DATA, 1).get(source, 0) for second in (60, 160, 700)]
+    assert remote == [0.7, pytest.approx(0.26, abs=0.01), 0]
 
 
 def test_idle_shows_no_averages_and_no_windows() -> None:
     player = Player("idle")
     assert "read_latency_seconds" not in player.front(9, DATA)
-    assert player.vdisk(9, DATA).histograms == {}
+    assert {family for family, _ in player.vdisk(9, DATA)} == {f.WORKING_SET, f.UP_MIGRATIONS}
 
 
 def test_the_same_seed_gives_the_same_pages_and_another_gives_others() -> None:
@@ -233,10 +242,10 @@ def test_each_fault_slows_its_layer_and_leaves_the_others(scene: str) -> None:
     }
     back = factor(lambda second: player.back(second, DATA)["latency_seconds"])
     pgbench = factor(lambda second: Guest(player.cluster).transaction(second))
-    queue = player.main(WITHIN).overview.values["queue_operations", "qos", "queued"]
-    absorbed = player.vdisk(WITHIN, LOG).write_destination["oplog"].ratio
-    sources = player.vdisk(WITHIN, DATA).read_source
-    hdd, remote = (sources.get(name) for name in ("estore_hdd_local", "estore_ssd_remote"))
+    queue = player.main(WITHIN).overview.values[f.STARGATE_QUEUE, ("qos", "queued")]
+    absorbed = player.vdisk(WITHIN, LOG)[f.WRITE_DESTINATION_RATIO, ("oplog",)]
+    sources = of_family(player.vdisk(WITHIN, DATA), f.READ_SOURCE_RATIO)
+    hdd, remote = (sources.get((name,), 0) for name in ("estore_hdd_local", "estore_ssd_remote"))
     slow_writes = scene in ("oplog-full", "oplog-bypassed", "cvm-queue")
     slow_reads = scene in ("reads-hdd", "reads-remote", "cvm-queue", "vdisk-slow")  # by this seed
     assert (front["write"] > 3) == slow_writes
@@ -247,8 +256,8 @@ def test_each_fault_slows_its_layer_and_leaves_the_others(scene: str) -> None:
     assert (queue >= 80) == (scene == "cvm-queue")
     assert absorbed == {"oplog-full": 0.4, "oplog-bypassed": 0.05}.get(scene, 1)
     assert (player.back(WITHIN, LOG)["oplog_bytes"] == 6 << 30) == (scene == "oplog-full")
-    assert (hdd.ratio if hdd else 0) == (0.6 if scene == "reads-hdd" else 0)
-    assert (remote.ratio if remote else 0) == (0.7 if scene == "reads-remote" else 0)
+    assert hdd == (0.6 if scene == "reads-hdd" else 0)
+    assert remote == (0.7 if scene == "reads-remote" else 0)
     assert factor(lambda second: player.front(second, DATA)["write_ops_per_second"]) > 6  # the checkpoint
 
 

@@ -1,17 +1,19 @@
-import math
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchwatch.nutanix.pages.histogram_table import Histogram
+from benchwatch.metrics.samples import Family
+from benchwatch.nutanix import families as f
+from benchwatch.nutanix.families import Series
 from benchwatch.nutanix.pages.notes import Unrecognised
-from benchwatch.nutanix.pages.vdisk_page import Share, VdiskPage, VdiskStats, read_vdisk_page
+from benchwatch.nutanix.pages.vdisk_page import VdiskPage, VdiskStats, read_vdisk_page
+from tests.support.vdisks import of_family
 
 VDISK = "31181841"
 MIB = 1024**2
-MILLISECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, math.inf)
+MILLISECONDS = ("0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1", "+Inf")
 
 
 @pytest.fixture
@@ -33,43 +35,34 @@ def latencies(*rows: str) -> VdiskPage:
     return section("Frontend Read Latency", "Latency Range|Average Bucket Latency|Number of Read IOs", *rows)
 
 
-def test_published_operations_and_randomness(published: VdiskStats) -> None:
-    assert published.operations == {
-        ("ops_per_second", "read"): 2000,
-        ("ops_per_second", "write"): 1000,
-        ("ops_per_second", "total"): 3000,
-        ("bytes_per_second", "read"): 9 * MIB,
-        ("bytes_per_second", "write"): 4 * MIB,
-        ("bytes_per_second", "total"): 13 * MIB,
-        ("random_ratio", "read"): 1,
-        ("random_ratio", "write"): 1,
-        ("sequential_ratio", "read"): 0,
-        ("sequential_ratio", "write"): 0,
-    }
+def test_published_randomness(published: VdiskStats) -> None:
+    assert of_family(published, f.RANDOM) == {("read",): 1, ("write",): 1}
+    assert of_family(published, f.SEQUENTIAL) == {("read",): 0, ("write",): 0}
+
+
+def cumulative(stats: VdiskStats, op: str, family: Family = f.FRONTEND_LATENCY_WINDOW) -> dict[str, float]:
+    return {le: ios for (of, le), ios in of_family(stats, family).items() if of == op}
 
 
 def test_published_latency_histograms(published: VdiskStats) -> None:
-    assert published.histograms == {
-        ("latency", "read"): Histogram(
-            MILLISECONDS,
-            (6211, 6582, 6717, 6723, 6723, 6723, 6723, 6723),
-            0.000401,
-            (0.000286, 0.001362, 0.002855, 0.005433, None, None, None, None),
-        ),
-        ("latency", "write"): Histogram(
-            MILLISECONDS,
-            (0, 167, 2265, 2827, 2915, 2921, 2921, 2921),
-            0.0042,
-            (None, 0.001724, 0.003422, 0.006369, 0.012297, 0.023386, None, None),
-        ),
-    }
+    ios = (6211, 6582, 6717, 6723, 6723, 6723, 6723, 6723)
+    assert cumulative(published, "read") == dict(zip(MILLISECONDS, ios, strict=True))
+    ios = (0, 167, 2265, 2827, 2915, 2921, 2921, 2921)
+    assert cumulative(published, "write") == dict(zip(MILLISECONDS, ios, strict=True))
+    assert of_family(published, f.FRONTEND_LATENCY) == {("read",): 0.000401, ("write",): 0.0042}
+    averages = of_family(published, f.FRONTEND_LATENCY_RANGE)
+    read = {le: average for (op, le), average in averages.items() if op == "read"}
+    assert read == dict(zip(MILLISECONDS, (0.000286, 0.001362, 0.002855, 0.005433), strict=False))
+    write = {le: average for (op, le), average in averages.items() if op == "write"}
+    assert write == dict(zip(MILLISECONDS[1:], (0.001724, 0.003422, 0.006369, 0.012297, 0.023386), strict=False))
 
 
 def test_published_read_source_and_up_migrations(published: VdiskStats) -> None:
-    assert published.read_source == {"cache_dram": Share(7 * MIB, 0.75)}
-    assert published.up_migrations == {"300s": 0, "3600s": 18, "86400s": 18}
-    assert published.write_destination == {}
-    assert published.working_set == {}
+    assert of_family(published, f.READ_SOURCE_RATIO) == {("cache_dram",): 0.75}
+    assert of_family(published, f.READ_SOURCE_BYTES) == {("cache_dram",): 7 * MIB}
+    assert of_family(published, f.UP_MIGRATIONS) == {("300s",): 0, ("3600s",): 18, ("86400s",): 18}
+    assert of_family(published, f.WRITE_DESTINATION_RATIO) == {}
+    assert of_family(published, f.WORKING_SET) == {}
 
 
 def test_sizes_are_in_bytes_though_the_header_says_latency() -> None:
@@ -77,15 +70,14 @@ def test_sizes_are_in_bytes_though_the_header_says_latency() -> None:
     page = section(
         "Write Size Distribution", "Latency Range|Average Bucket Latency|Number of Write IOs", *rows, "Total|530432|40"
     )
-    edges = (4095, 512 * 1024 - 1, MIB - 1, math.inf)  # whole bytes: below 4096 is up to 4095
-    assert page.vdisks["5"].histograms == {
-        ("size", "write"): Histogram(edges, (0, 30, 30, 40), 530432, (None, 8192, None, 2097152))
-    }
+    edges = ("4095", "524287", "1048575", "+Inf")  # whole bytes: below 4096 is up to 4095
+    assert cumulative(page.vdisks["5"], "write", f.SIZE_WINDOW) == dict(zip(edges, (0, 30, 30, 40), strict=True))
+    assert of_family(page.vdisks["5"], f.SIZE_RANGE) == {("write", "524287"): 8192, ("write", "+Inf"): 2097152}
 
 
 def test_a_histogram_without_any_io_is_absent() -> None:
     page = latencies("0 <= x < 1 ms||", "1 ms <= x < inf||", "Total||")
-    assert page.vdisks["5"].histograms == {}
+    assert page.vdisks["5"] == {}
     assert page.unrecognised == ()
 
 
@@ -100,25 +92,25 @@ def test_a_histogram_without_any_io_is_absent() -> None:
 )
 def test_a_histogram_with_a_hole_is_left_out_aloud(rows: tuple[str, ...], refusal: str) -> None:
     page = latencies(*rows)
-    assert page.vdisks["5"].histograms == {}
+    assert page.vdisks["5"] == {}
     assert Unrecognised("frontend_read_latency", refusal) in page.unrecognised
 
 
 def test_a_total_that_differs_from_the_ranges_is_noted() -> None:
     page = latencies("0 <= x < 1 ms|9|1", "1 ms <= x < inf|2000|2", "Total|1300|4")
-    assert page.vdisks["5"].histograms["latency", "read"].cumulative == (1, 3)
+    assert cumulative(page.vdisks["5"], "read") == {"0.001": 1, "+Inf": 3}
     assert page.unrecognised == (Unrecognised("frontend_read_latency", "row 'Total': 4 IOs, but 3 in the ranges"),)
 
 
 def test_an_unknown_row_of_a_histogram_does_not_spoil_it() -> None:
     page = latencies("0 <= x < 1 ms|9|1", "1 ms <= x < inf|2000|2", "Median|5|1")
-    assert page.vdisks["5"].histograms["latency", "read"].cumulative == (1, 3)
+    assert cumulative(page.vdisks["5"], "read") == {"0.001": 1, "+Inf": 3}
     assert page.unrecognised == (Unrecognised("frontend_read_latency", "row 'Median | 5 | 1'"),)
 
 
 def test_working_sets_are_bytes_by_span() -> None:
     page = section("Working Set Sizes", "|2 min|1 hr", "Read WSS (MB)|1|20", "Write WSS (GB)|2|", "Union WSS (MB)|3|40")
-    assert page.vdisks["5"].working_set == {
+    assert of_family(page.vdisks["5"], f.WORKING_SET) == {
         ("read", "120s"): MIB,
         ("read", "3600s"): 20 * MIB,
         ("write", "120s"): 2 * 1024**3,
@@ -130,22 +122,27 @@ def test_working_sets_are_bytes_by_span() -> None:
 def test_sources_go_by_their_labels_and_the_total_is_left_out() -> None:
     rows = ("Estore SSD Local|3|60%", "Estore SSD Remote|2|40", "Zeroes||", "Total|5|100%")
     page = section("Read Source", "Source|Data (MB/s)|Percent", *rows)
-    assert page.vdisks["5"].read_source == {
-        "estore_ssd_local": Share(3 * MIB, 0.6),
-        "estore_ssd_remote": Share(2 * MIB, 0.4),
+    assert page.vdisks["5"] == {
+        (f.READ_SOURCE_BYTES, ("estore_ssd_local",)): 3 * MIB,
+        (f.READ_SOURCE_RATIO, ("estore_ssd_local",)): 0.6,
+        (f.READ_SOURCE_BYTES, ("estore_ssd_remote",)): 2 * MIB,
+        (f.READ_SOURCE_RATIO, ("estore_ssd_remote",)): 0.4,
     }
     page = section("Write Destination", "Destination|Data (KB/s)|Percent", "Oplog|7|", "Block Store||1%")
-    assert page.vdisks["5"].write_destination == {"oplog": Share(7 * 1024, None), "block_store": Share(None, 0.01)}
+    assert page.vdisks["5"] == {
+        (f.WRITE_DESTINATION_BYTES, ("oplog",)): 7 * 1024,
+        (f.WRITE_DESTINATION_RATIO, ("block_store",)): 0.01,
+    }
 
 
 def test_without_io_there_is_neither_random_nor_sequential() -> None:
     page = section("Ops and Randomness", "|Read|Write", "Random %|0|30", "Sequential %|0|70")
-    assert page.vdisks["5"].operations == {("random_ratio", "write"): 0.3, ("sequential_ratio", "write"): 0.7}
+    assert page.vdisks["5"] == {(f.RANDOM, ("write",)): 0.3, (f.SEQUENTIAL, ("write",)): 0.7}
 
 
 def test_up_migrations_of_other_spans_are_read() -> None:
     page = section("Extent Group Up-Migration", "", "Last 5 minutes|1", "Last 2 hours|2", "Since ever|3")
-    assert page.vdisks["5"].up_migrations == {"300s": 1, "7200s": 2}
+    assert page.vdisks["5"] == {(f.UP_MIGRATIONS, ("300s",)): 1, (f.UP_MIGRATIONS, ("7200s",)): 2}
     assert page.unrecognised == (Unrecognised("extent_group_up_migration", "row 'Since ever | 3'"),)
 
 
@@ -179,15 +176,38 @@ def test_no_damage_to_a_page_raises_or_makes_a_histogram_fall(data: st.DataObjec
             st.sampled_from([b"", b"<", b">", b"<table>", b"</table>", b"<td colspan=3>", b"-7"])
         )
     for stats in read_vdisk_page(bytes(html)).vdisks.values():
-        for histogram in stats.histograms.values():
-            assert list(histogram.edges) == sorted(histogram.edges)
-            assert list(histogram.cumulative) == sorted(histogram.cumulative)
-            assert histogram.edges[-1] == math.inf
+        for op in ("read", "write"):
+            ios = cumulative(stats, op)
+            assert list(ios) == sorted(ios, key=float)
+            assert list(ios.values()) == sorted(ios.values())
+            assert list(ios)[-1:] in ([], ["+Inf"])
 
 
 def test_sources_without_end_are_bounded_and_counted() -> None:
     rows = "".join(f"<tr><td>Source {index}<td>1<td>0" for index in range(70))
     html = f"<h2>VDisk 1 Read Source</h2><table><tr><th>Source<th>Data (MB/s)<th>Percent{rows}</table>"
     found = read_vdisk_page(html.encode())
-    assert len(found.vdisks["1"].read_source) == 64
+    assert len(of_family(found.vdisks["1"], f.READ_SOURCE_RATIO)) == 64
     assert [(entry.section, entry.times) for entry in found.unrecognised] == [("read_source", 6)]
+
+
+@pytest.mark.parametrize(
+    ("title", "header", "rows", "series"),
+    [
+        (
+            "Ops and Randomness",
+            "|Read|Write",
+            ("Random %|30|", "Sequential %|70|", "Random %|90|"),
+            (f.RANDOM, ("read",)),
+        ),
+        ("Working Set Sizes", "|2 min", ("Read WSS (GB)|30", "Read WSS (MB)|90"), (f.WORKING_SET, ("read", "120s"))),
+        ("Read Source", "Source|Percent", ("Oplog|30%", "OPLOG|90%"), (f.READ_SOURCE_RATIO, ("oplog",))),
+        ("Extent Group Up-Migration", "", ("Last 60 seconds|30", "Last 1 minute|90"), (f.UP_MIGRATIONS, ("60s",))),
+    ],
+)
+def test_of_two_rows_for_one_number_the_first_is_kept_and_the_other_noted(
+    title: str, header: str, rows: tuple[str, ...], series: Series
+) -> None:
+    page = section(title, header, *rows)
+    assert page.vdisks["5"][series] in (0.3, 30, 30 * 1024**3)
+    assert len(page.unrecognised) == 1

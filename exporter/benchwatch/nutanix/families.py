@@ -2,6 +2,9 @@
 
 from ..metrics.samples import Family, Kind
 
+Series = tuple[Family, tuple[str, ...]]
+"""What a number on a page becomes: a family, and the values of its labels, of a vdisk's those after `vdisk`."""
+
 _declared: list[Family] = []
 
 

@@ -6,12 +6,14 @@ empty cells. The last range ends at `inf`; the row `Total` follows. The window i
 
 import math
 import re
-from itertools import accumulate
 from typing import NamedTuple
 
+from ...metrics.samples import Family
+from .. import families as f
+from ..families import Series
 from .columns import Fields, excerpt, labelled_rows
 from .notes import Notes
-from .quantities import BYTES, MICROSECONDS, UNITS, Dimension, QuantityUnreadable, number
+from .quantities import BYTES, MICROSECONDS, UNITS, Dimension, PrintedUnit, QuantityUnreadable, number
 from .tables import PageTable
 
 _RANGE = re.compile(r"([\d.]+) ?([a-zµμ]*) ?(?:<=|≤) ?x ?< ?([\d.]+|inf(?:inity)?|∞) ?([a-zµμ]*)")
@@ -19,60 +21,79 @@ _LABELS = ("latency range", "size range", "range")
 _KINDS = ("read ", "write ", "")
 _WHATS = ("latency", "size")
 _IGNORED = frozenset(("bar graph", "percent", *(f"percent of {kind}ios" for kind in _KINDS)))
-_FIELDS: Fields = {
-    **{(f"number of {kind}ios", ""): "ios" for kind in _KINDS},
-    **{(f"average bucket {what}", ""): "average" for what in _WHATS},
-}
 
 
-class Histogram(NamedTuple):
-    """`cumulative` counts the IOs up to each upper edge (seconds, or whole bytes; the last is infinite).
+class HistogramKind(NamedTuple):
+    """A kind of histogram, and the families that it becomes: IOs and their average by range, the average of all."""
+
+    dimension: Dimension
+    unit: PrintedUnit
+    """The unit of averages."""
+    ios: Family
+    averages: Family
+    average: Family | None
+
+
+LATENCY = HistogramKind(
+    "seconds", MICROSECONDS, f.FRONTEND_LATENCY_WINDOW, f.FRONTEND_LATENCY_RANGE, f.FRONTEND_LATENCY
+)
+SIZE = HistogramKind("bytes", BYTES, f.SIZE_WINDOW, f.SIZE_RANGE, None)
+
+
+def read_histogram(table: PageTable, section: str, kind: HistogramKind, op: str, notes: Notes) -> dict[Series, float]:
+    """IOs up to each upper edge (`le`, in seconds or whole bytes), and averages; no average where there was no IO.
 
     A size below 16 kB is at most 16,383 bytes, so that is the edge. A latency has any value: its edge is the end of its
-    range, which the IOs are below.
-
-    `average` is the average of all IOs, `averages` has one per range. None: no IOs, or no such column.
+    range, which the IOs are below. Empty if there was no IO, or if a range is missing or unreadable, because all counts
+    above it would be wrong.
     """
-
-    edges: tuple[float, ...]
-    cumulative: tuple[float, ...]
-    average: float | None
-    averages: tuple[float | None, ...] = ()
-
-
-def read_histogram(table: PageTable, section: str, dimension: Dimension, notes: Notes) -> Histogram | None:
-    """None if there was no IO, or if a range is missing or unreadable, because all counts above it would be wrong."""
     total = average = None
-    unit = MICROSECONDS if dimension == "seconds" else BYTES
     buckets: dict[float, tuple[float, float, float | None]] = {}  # lower edge: upper edge, IOs, their average
-    fields: Fields = {**_FIELDS, **{(f"average bucket {what}", dimension): "average" for what in _WHATS}}
+    fields: Fields[str] = {
+        **{(f"number of {of}ios", ""): "ios" for of in _KINDS},
+        **{(f"average bucket {what}", unit): "average" for what in _WHATS for unit in ("", kind.dimension)},
+    }
     for label, cells in labelled_rows(table, section, _LABELS, fields, notes, _IGNORED):
         try:
             if label.lower() == "total":
                 total = cells["ios"].value() if "ios" in cells else None
-                average = cells["average"].value(unit) if "average" in cells else None
+                average = cells["average"].value(kind.unit) if "average" in cells else None
                 continue
-            low, high = _range(label.lower(), dimension)
+            low, high = _range(label.lower(), kind.dimension)
             ios = cells["ios"].value()
             if low in buckets:
                 raise QuantityUnreadable(label)
-            buckets[low] = high, ios or 0.0, cells["average"].value(unit) if "average" in cells and ios else None
+            buckets[low] = high, ios or 0.0, cells["average"].value(kind.unit) if "average" in cells and ios else None
         except (QuantityUnreadable, KeyError):
             notes.refuse(section, f"row {excerpt([label, *(cell.text for cell in cells.values())])}")
     if not any(ios for _, ios, _ in buckets.values()):
-        return None
-    lows = sorted(buckets)
-    edges, counts, averages = zip(*(buckets[low] for low in lows), strict=True)
-    gaps = [end for end, low in zip((0, *edges), (*lows, math.inf), strict=True) if not math.isclose(end, low)]
+        return {}
+    ranges = sorted(buckets.items())
+    ends, lows = [0.0, *(high for _, (high, _, _) in ranges)], [*(low for low, _ in ranges), math.inf]
+    gaps = [end for end, low in zip(ends, lows, strict=True) if not math.isclose(end, low)]
     if gaps:
         notes.refuse(section, f"ranges: none begins at {gaps[0]:g}")
-        return None
-    if dimension == "bytes":
-        edges = tuple(edge if edge == math.inf else float(math.ceil(edge) - 1) for edge in edges)
-    cumulative = tuple(accumulate(counts))
-    if total is not None and total != cumulative[-1]:
-        notes.refuse(section, f"row 'Total': {total:g} IOs, but {cumulative[-1]:g} in the ranges")
-    return Histogram(edges, cumulative, average, averages)
+        return {}
+    found: dict[Series, float] = {}
+    count = 0.0
+    for _, (high, ios, mean) in ranges:
+        count += ios
+        le = _le(high if kind is LATENCY or high == math.inf else math.ceil(high) - 1)
+        found[kind.ios, (op, le)] = count
+        if mean is not None:
+            found[kind.averages, (op, le)] = mean
+    if kind.average and average is not None:
+        found[kind.average, (op,)] = average
+    if total is not None and total != count:
+        notes.refuse(section, f"row 'Total': {total:g} IOs, but {count:g} in the ranges")
+    return found
+
+
+def _le(edge: float) -> str:
+    """An edge as the value of `le`: 0.001, 4096, +Inf."""
+    if edge == math.inf:
+        return "+Inf"
+    return str(int(edge)) if edge == int(edge) else repr(edge)
 
 
 def _range(label: str, dimension: Dimension) -> tuple[float, float]:

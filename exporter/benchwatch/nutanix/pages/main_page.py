@@ -20,7 +20,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...values.printable import printable
-from .columns import Fields, excerpt, printed, read_columns, read_numbers
+from .. import families as f
+from ..families import Series
+from .columns import Fields, VdiskColumn, excerpt, printed, read_columns, read_numbers, text_columns
 from .notes import Notes, Unrecognised
 from .overview import Overview, is_overview, read_overview
 from .quantities import MAX_NAME, NO_VALUE, UNITS, QuantityUnreadable, label_value, read_label
@@ -34,57 +36,52 @@ _TITLES = {
     CLUSTER: re.compile(r"cluster state"),
 }
 
-_SHARED_FIELDS: Fields = {
-    ("outstanding ops read", ""): "outstanding_read",
-    ("outstanding ops write", ""): "outstanding_write",
-    ("read", "ops/s"): "read_ops_per_second",
-    ("write", "ops/s"): "write_ops_per_second",
-    ("error", "ops/s"): "errors_per_second",
-    ("read", "bytes/s"): "read_bytes_per_second",
-    ("write", "bytes/s"): "write_bytes_per_second",
-    ("avg op size", ""): "operation_size_bytes",
-    ("avg op size", "bytes"): "operation_size_bytes",
-    ("busy", "ratio"): "busy_ratio",
+_OPS = (("read",), ("write",))
+_BACKEND_RATES = tuple((f.BACKEND_OPS, op) for op in _OPS)
+_FRONTEND_RATES = tuple((f.FRONTEND_OPS, op) for op in _OPS)
+_IDENTITY = text_columns({"vdisk id": "id", "vdisk name": "name"})
+HOSTED_COLUMNS: Fields[VdiskColumn] = {
+    ("usage", "bytes"): VdiskColumn(f.USAGE),
+    ("dedup", "bytes"): VdiskColumn(f.DEDUP),
+    ("oplog", "bytes"): VdiskColumn(f.OPLOG_BYTES),
+    ("oplog fragments", ""): VdiskColumn(f.OPLOG_FRAGMENTS),
+    ("oplog", "ops/s"): VdiskColumn(f.OPLOG_OPS),
+    ("oplog", "bytes/s"): VdiskColumn(f.OPLOG_RATE),
+    ("outstanding ops read", ""): VdiskColumn(f.OUTSTANDING, ("read",), f.OUTSTANDING_BYTES),
+    ("outstanding ops write", ""): VdiskColumn(f.OUTSTANDING, ("write",), f.OUTSTANDING_BYTES),
+    ("outstanding ops estore", ""): VdiskColumn(f.OUTSTANDING, ("estore",), f.OUTSTANDING_BYTES),
+    ("read", "ops/s"): VdiskColumn(f.BACKEND_OPS, ("read",)),
+    ("write", "ops/s"): VdiskColumn(f.BACKEND_OPS, ("write",)),
+    ("error", "ops/s"): VdiskColumn(f.BACKEND_ERRORS),
+    ("random", "ops/s"): VdiskColumn(f.BACKEND_RANDOM),
+    ("read", "bytes/s"): VdiskColumn(f.BACKEND_BYTES, ("read",)),
+    ("write", "bytes/s"): VdiskColumn(f.BACKEND_BYTES, ("write",)),
+    ("avg latency", "seconds"): VdiskColumn(f.BACKEND_LATENCY, average_of=_BACKEND_RATES),
+    ("avg op size", ""): VdiskColumn(f.BACKEND_SIZE, average_of=_BACKEND_RATES),
+    ("avg op size", "bytes"): VdiskColumn(f.BACKEND_SIZE, average_of=_BACKEND_RATES),
+    ("avg qlen", ""): VdiskColumn(f.QUEUE_LENGTH),
+    ("busy", "ratio"): VdiskColumn(f.BUSY, of_time=True),
 }
-HOSTED_FIELDS: Fields = {
-    **_SHARED_FIELDS,
-    ("usage", "bytes"): "usage_bytes",
-    ("dedup", "bytes"): "dedup_bytes",
-    ("oplog", "bytes"): "oplog_bytes",
-    ("oplog fragments", ""): "oplog_fragments",
-    ("oplog", "ops/s"): "oplog_ops_per_second",
-    ("oplog", "bytes/s"): "oplog_bytes_per_second",
-    ("outstanding ops estore", ""): "outstanding_estore",
-    ("random", "ops/s"): "random_ops_per_second",
-    ("avg latency", "seconds"): "latency_seconds",
-    ("avg qlen", ""): "queue_length",
+FRONTEND_COLUMNS: Fields[VdiskColumn] = {
+    ("unstable data", "bytes"): VdiskColumn(f.UNSTABLE_BYTES),
+    ("unstable data", "ops/s"): VdiskColumn(f.UNSTABLE_OPS),
+    ("unstable data", "bytes/s"): VdiskColumn(f.UNSTABLE_RATE),
+    ("outstanding ops read", ""): VdiskColumn(f.FRONTEND_OUTSTANDING, ("read",), f.FRONTEND_OUTSTANDING_BYTES),
+    ("outstanding ops write", ""): VdiskColumn(f.FRONTEND_OUTSTANDING, ("write",), f.FRONTEND_OUTSTANDING_BYTES),
+    ("read", "ops/s"): VdiskColumn(f.FRONTEND_OPS, ("read",)),
+    ("write", "ops/s"): VdiskColumn(f.FRONTEND_OPS, ("write",)),
+    ("error", "ops/s"): VdiskColumn(f.FRONTEND_ERRORS),
+    ("read", "bytes/s"): VdiskColumn(f.FRONTEND_BYTES, ("read",)),
+    ("write", "bytes/s"): VdiskColumn(f.FRONTEND_BYTES, ("write",)),
+    ("avg latency read", "seconds"): VdiskColumn(f.FRONTEND_LATENCY, ("read",), average_of=_FRONTEND_RATES[:1]),
+    ("avg latency write", "seconds"): VdiskColumn(f.FRONTEND_LATENCY, ("write",), average_of=_FRONTEND_RATES[1:]),
+    ("avg op size", ""): VdiskColumn(f.FRONTEND_SIZE, average_of=_FRONTEND_RATES),
+    ("avg op size", "bytes"): VdiskColumn(f.FRONTEND_SIZE, average_of=_FRONTEND_RATES),
+    ("avg outstanding", ""): VdiskColumn(f.FRONTEND_QUEUE),
+    ("busy", "ratio"): VdiskColumn(f.FRONTEND_BUSY, of_time=True),
 }
-FRONTEND_FIELDS: Fields = {
-    **_SHARED_FIELDS,
-    ("unstable data", "bytes"): "unstable_bytes",
-    ("unstable data", "ops/s"): "unstable_ops_per_second",
-    ("unstable data", "bytes/s"): "unstable_bytes_per_second",
-    ("avg latency read", "seconds"): "read_latency_seconds",
-    ("avg latency write", "seconds"): "write_latency_seconds",
-    ("avg outstanding", ""): "queue_length",
-}
-
-_IDENTITY = {"vdisk id": "id", "vdisk name": "name"}
 _ONLY_HOSTED = frozenset(("usage", "dedup", "oplog", "oplog fragments", "random", "avg qlen"))
 _ONLY_FRONTEND = frozenset(("unstable data", "avg outstanding", "avg latency read", "avg latency write"))
-
-_RATES_BEHIND: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    HOSTED: {
-        "latency_seconds": ("read_ops_per_second", "write_ops_per_second"),
-        "operation_size_bytes": ("read_ops_per_second", "write_ops_per_second"),
-    },
-    FRONTEND: {
-        "read_latency_seconds": ("read_ops_per_second",),
-        "write_latency_seconds": ("write_ops_per_second",),
-        "operation_size_bytes": ("read_ops_per_second", "write_ops_per_second"),
-    },
-}
-"""An average of 0 is no measurement unless one of these rates is above 0."""
 
 _GIGABYTES = UNITS["gb"]
 _DISK = re.compile(r"(\d{1,18})\s*\((\d{1,15})\s*/\s*(\d{1,15})\)", re.ASCII)
@@ -109,10 +106,10 @@ class VdiskRow(NamedTuple):
 
 @dataclass(frozen=True)
 class VdiskTable:
-    """The rows, one per vdisk, and by field the numbers of all rows, None for no value."""
+    """The rows, one per vdisk, and the numbers of all rows by what they become, None for no value."""
 
     rows: tuple[VdiskRow, ...] = ()
-    numbers: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
+    numbers: Mapping[Series, Sequence[float | None]] = field(default_factory=dict)
 
 
 class Disk(NamedTuple):
@@ -239,9 +236,10 @@ def _section(table: PageTable) -> str | None:
 
 
 def _vdisks(table: PageTable, section: str, notes: Notes, most: int) -> VdiskTable:
-    fields = HOSTED_FIELDS if section == HOSTED else FRONTEND_FIELDS
-    columns, texts = read_columns(table, section, fields, notes, _IDENTITY)
-    id_at, name_at, width = texts.get("id"), texts.get("name"), len(table.columns)
+    fields: Fields[VdiskColumn | str] = {**_IDENTITY, **(HOSTED_COLUMNS if section == HOSTED else FRONTEND_COLUMNS)}
+    columns = read_columns(table, section, fields, notes)
+    id_at, name_at = (columns[field].position if field in columns else None for field in ("id", "name"))
+    width = len(table.columns)
     rows: dict[str, VdiskRow] = {}
     kept: list[int] = []
     for index, cells in enumerate(table.rows):
@@ -268,18 +266,8 @@ def _vdisks(table: PageTable, section: str, notes: Notes, most: int) -> VdiskTab
         else:
             rows[label] = VdiskRow(identity, name, tuple(table.links.get(index, ())))
             kept.append(index)
-    numbers = read_numbers(table, kept, section, columns, notes)
-    return VdiskTable(tuple(rows.values()), numbers | _averages(section, numbers))
-
-
-def _averages(section: str, numbers: Mapping[str, Sequence[float | None]]) -> dict[str, Sequence[float | None]]:
-    """The averages, None for rows in which nothing happened."""
-    averages: dict[str, Sequence[float | None]] = {}
-    for average, rates in _RATES_BEHIND[section].items():
-        if 0 in numbers.get(average, ()):
-            happened = zip(numbers[average], *(numbers[rate] for rate in rates if rate in numbers), strict=True)
-            averages[average] = [None if row[0] == 0 and not any(row[1:]) else row[0] for row in happened]
-    return averages
+    numeric = {column: place for column, place in columns.items() if isinstance(column, VdiskColumn)}
+    return VdiskTable(tuple(rows.values()), read_numbers(table, kept, section, numeric, notes))
 
 
 def _read_disks(table: PageTable, disks: dict[str, Disk], notes: Notes) -> None:

@@ -11,9 +11,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
+from ...metrics.samples import Family
+from .. import families as f
+from ..families import Series
 from .notes import Notes
-from .quantities import BYTES, MAX_NAME, NO_VALUE, PERCENT, PrintedUnit, QuantityUnreadable, label_value, number
-from .tables import PageTable, collapse
+from .quantities import BYTES, MAX_NAME, NO_VALUE, PERCENT, PLAIN, PrintedUnit, QuantityUnreadable, label_value, number
+from .tables import PageTable, collapse, identifier
 
 SECTION = "overview"
 MAX_ROWS = 200
@@ -34,24 +37,21 @@ _WITHOUT_METRIC = frozenset(
 _QUEUE = re.compile(r"(.+) queue ?\(([a-z]+)/([a-z]+)\)")
 _STATES = {"size": "queued", "admitted": "admitted"}
 _CACHE = re.compile(r"(?:content|extent|unified) cache ([^()]+?) ?(?:\(([^()]+)\))?")
-_CACHE_RATIOS = {
-    "total hits": "content_cache_hit_ratio",
-    "flash pagin pct": "content_cache_flash_pagein_ratio",
-    "flash pagein pct": "content_cache_flash_pagein_ratio",
-}
-
-Key = tuple[str, str, str]
-"""Field, kind and state; kind and state are empty if the field has none."""
+_CACHE_RATIOS = {"total hits": f.CACHE_HITS, "flash pagin pct": f.CACHE_PAGEIN, "flash pagein pct": f.CACHE_PAGEIN}
 
 
 class Overview(NamedTuple):
-    """The content of the overview. `start` is Unix seconds; missing texts are empty."""
+    """The content of the overview; missing texts are empty."""
 
     version: str = ""
     svm_id: str = ""
     incarnation: str = ""
-    start: float | None = None
-    values: Mapping[Key, float] = {}
+    values: Mapping[Series, float] = {}
+
+    @property
+    def start(self) -> float | None:
+        """When Stargate started, Unix seconds."""
+        return self.values.get((f.STARGATE_START, ()))
 
 
 def is_overview(table: PageTable) -> bool:
@@ -64,6 +64,7 @@ def read_overview(table: PageTable, before: Overview, notes: Notes) -> Overview:
     """The content of the table, added to `before`."""
     texts: dict[str, str] = {}
     values = dict(before.values)
+    seen: set[str] = set()
     if len(table.rows) > MAX_ROWS:
         left_out = len(table.rows) - MAX_ROWS
         notes.refuse(SECTION, f"{left_out} rows after the first {MAX_ROWS}", left_out)
@@ -71,73 +72,60 @@ def read_overview(table: PageTable, before: Overview, notes: Notes) -> Overview:
         printed, text = (collapse(row[0]), collapse(row[1])) if len(row) == 2 else (collapse(" | ".join(row)), "")
         label = _label(printed)
         try:
-            numbers = None if label in _TEXTS else _numbers(label, text)
+            numbers = {} if label in _TEXTS else _numbers(label, text)
             text = label_value(text)
         except (QuantityUnreadable, ValueError):
             notes.refuse(SECTION, f"value of {printed[:MAX_NAME]!r}: {text[:MAX_NAME]!r}")
             continue
-        if label in _TEXTS:
-            if text not in NO_VALUE:
-                texts[_TEXTS[label]] = text
+        if numbers is None:
+            if printed:
+                notes.refuse(SECTION, f"row {printed[:MAX_NAME]!r}: {text!r}")
+        elif label in seen:
+            notes.refuse(SECTION, f"row {printed[:MAX_NAME]!r}: a second row with this name")
         else:
-            if numbers is None:
-                if printed:
-                    notes.refuse(SECTION, f"row {printed[:MAX_NAME]!r}: {text!r}")
-                continue
+            seen.add(label)
             values |= numbers
-        notes.found(SECTION, f"{printed}: {text}")
-    start = values.pop(("start", "", ""), before.start)
-    return before._replace(**texts, start=start, values=values)
-
-
-def identifier(text: str) -> str:
-    """A label of the page in lower case, with its words joined by `_`."""
-    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+            if label in _TEXTS and text not in NO_VALUE:
+                texts[_TEXTS[label]] = text
+            notes.found(SECTION, f"{printed}: {text}")
+    return before._replace(**texts, values=values)
 
 
 def _label(text: str) -> str:
     return collapse(text).lower().rstrip(" :")
 
 
-def _numbers(label: str, text: str) -> dict[Key, float] | None:
+def _numbers(label: str, text: str) -> dict[Series, float] | None:
     """The numbers in the value of a row; None for an unknown label. Raises QuantityUnreadable or ValueError."""
     if label in _WITHOUT_METRIC:
         return {}
     if label == _START:
-        return {} if text in NO_VALUE else {("start", "", ""): _time(text)}
+        return {} if text in NO_VALUE else {(f.STARGATE_START, ()): _time(text)}
     if label == "nfs cache usage":
-        return _size("nfs_cache_bytes", "", text)
+        return _one(f.NFS_CACHE_BYTES, (), text, BYTES)
     queue = _QUEUE.fullmatch(label)
     if queue and queue[2] in _STATES and queue[3] in _STATES:
-        return _queue(identifier(queue[1]), (_STATES[queue[2]], _STATES[queue[3]]), text)
+        parts = text.split("/") if text not in NO_VALUE else ("", "")
+        counts = zip(queue.group(2, 3), parts, strict=True)
+        name = identifier(queue[1])
+        return {
+            series: count
+            for state, part in counts
+            for series, count in _one(f.STARGATE_QUEUE, (name, _STATES[state]), part.strip(), PLAIN).items()
+        }
     cache = _CACHE.fullmatch(label)
     if cache and cache[1] in _CACHE_RATIOS:
-        return _one(_CACHE_RATIOS[cache[1]], identifier(cache[2] or "all"), text, PERCENT)
+        return _one(_CACHE_RATIOS[cache[1]], (identifier(cache[2] or "all"),), text, PERCENT)
     if cache and cache[1].endswith(" usage") and cache[2] is None:
-        return _size("content_cache_bytes", identifier(cache[1].removesuffix(" usage")), text)
+        return _one(f.CACHE_BYTES, (identifier(cache[1].removesuffix(" usage")),), text, BYTES)
     return None
 
 
-def _one(field: str, kind: str, text: str, unit: PrintedUnit) -> dict[Key, float]:
-    value = number(text, unit)
-    return {} if value is None else {(field, kind, ""): value}
-
-
-def _size(field: str, kind: str, text: str) -> dict[Key, float]:
-    if text.isdecimal() and int(text):
+def _one(family: Family, labels: tuple[str, ...], text: str, unit: PrintedUnit) -> dict[Series, float]:
+    if unit is BYTES and text.isdecimal() and int(text):
         raise QuantityUnreadable(text)  # the unit is missing
-    return _one(field, kind, text, BYTES)
-
-
-def _queue(name: str, states: tuple[str, str], text: str) -> dict[Key, float]:
-    if text in NO_VALUE:
-        return {}
-    counts = [number(part.strip()) for part in text.split("/")]
-    return {
-        ("queue_operations", name, state): count
-        for state, count in zip(states, counts, strict=True)
-        if count is not None
-    }
+    value = number(text, unit)
+    return {} if value is None else {(family, labels): value}
 
 
 def _time(text: str) -> float:

@@ -5,6 +5,7 @@ in the first, a group of columns carries `colspan`, in the second, a column outs
 table's title is a heading, bold text, or the only text in a small table of its own; sentences and links may follow it.
 """
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from itertools import chain, takewhile
@@ -33,6 +34,11 @@ class PageTable(NamedTuple):
 def collapse(text: str) -> str:
     """The text with each run of white space, including non-breaking spaces, as one space."""
     return " ".join(text.split())
+
+
+def identifier(text: str) -> str:
+    """A label of the page in lower case, with its words joined by `_`."""
+    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
 
 
 def read_tables(html: bytes, notes: Notes | None = None) -> list[PageTable]:

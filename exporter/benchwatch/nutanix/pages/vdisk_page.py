@@ -15,58 +15,39 @@ whether writes bypass the oplog. The page without a query may show all vdisks on
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass
 
+from ...metrics.samples import Family
+from .. import families as f
+from ..families import Series
 from .columns import Cell, Fields, excerpt, labelled_rows
-from .histogram_table import Histogram, read_histogram
+from .histogram_table import LATENCY, SIZE, HistogramKind, read_histogram
 from .notes import Notes, Unrecognised
-from .overview import identifier
-from .quantities import PERCENT, PLAIN, Dimension, PrintedUnit, QuantityUnreadable, number, read_label
-from .tables import PageTable, collapse, read_tables
+from .quantities import NO_VALUE, PERCENT, PLAIN, PrintedUnit, QuantityUnreadable, number, read_label
+from .tables import PageTable, collapse, identifier, read_tables
 
 _TITLE = re.compile(r"v-?disk (\S+) (.+)")
 _SPAN = re.compile(r"(\d{1,9}) ?(s|sec|second|min|minute|h|hr|hour|d|day)s?")
 _SPAN_SECONDS = {"s": 1, "sec": 1, "second": 1, "min": 60, "minute": 60, "h": 3600, "hr": 3600, "hour": 3600}
 _SPAN_SECONDS |= {"d": 86400, "day": 86400}
 
-_OPERATION_FIELDS: Fields = {(op, ""): op for op in ("read", "write", "total")}
-_OPERATION_ROWS: Fields = {
-    ("iops", "ops/s"): "ops_per_second",
-    ("", "ops/s"): "ops_per_second",
-    ("io rate", "bytes/s"): "bytes_per_second",
-    ("random", "ratio"): "random_ratio",
-    ("sequential", "ratio"): "sequential_ratio",
+_OPERATIONS: Fields[str] = {(op, ""): op for op in ("read", "write", "total")}
+_OPERATION_ROWS: Fields[Family | None] = {
+    ("iops", "ops/s"): None,
+    ("", "ops/s"): None,
+    ("io rate", "bytes/s"): None,
+    ("random", "ratio"): f.RANDOM,
+    ("sequential", "ratio"): f.SEQUENTIAL,
 }
-_SHARE_FIELDS: Fields = {
-    ("data", "bytes/s"): "bytes_per_second",
+_SHARES: Fields[str] = {
+    ("data", "bytes/s"): "rate",
     ("percent", ""): "ratio",
     ("percent", "ratio"): "ratio",
     ("", "ratio"): "ratio",
 }
 
-
-class Share(NamedTuple):
-    """The share of one source of reads or destination of writes; None where the page has an empty cell."""
-
-    bytes_per_second: float | None
-    ratio: float | None
-
-
-@dataclass
-class VdiskStats:
-    """The numbers of one vdisk. An op is read or write (or total, union); a span is a text such as `300s`."""
-
-    operations: dict[tuple[str, str], float] = field(default_factory=dict)
-    """By (ops_per_second | bytes_per_second | random_ratio | sequential_ratio, op)."""
-    histograms: dict[tuple[str, str], Histogram] = field(default_factory=dict)
-    """By (latency | size, op); seconds or bytes."""
-    working_set: dict[tuple[str, str], float] = field(default_factory=dict)
-    """Bytes by (op, span)."""
-    read_source: dict[str, Share] = field(default_factory=dict)
-    write_destination: dict[str, Share] = field(default_factory=dict)
-    up_migrations: dict[str, float] = field(default_factory=dict)
-    """Extent groups by span."""
+VdiskStats = Mapping[Series, float]
+"""The numbers of one vdisk."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +71,7 @@ class VdiskPage:
 def read_vdisk_page(html: bytes) -> VdiskPage:
     """Read the page. Never raises. `vdisks` is empty if it is not the page of a vdisk."""
     notes = Notes()
-    vdisks: dict[str, VdiskStats] = {}
+    vdisks: dict[str, dict[Series, float]] = {}
     seen: set[tuple[str, str]] = set()
     for table in read_tables(html, notes):
         vdisk, section = _heading(table)
@@ -103,7 +84,7 @@ def read_vdisk_page(html: bytes) -> VdiskPage:
         else:
             seen.add((vdisk, section))
             notes.found(section)
-            _SECTIONS[section](table, section, vdisks.setdefault(vdisk, VdiskStats()), notes)
+            vdisks.setdefault(vdisk, {}).update(_SECTIONS[section](table, section, notes))
     return VdiskPage(vdisks, notes.recognised, tuple(notes.unrecognised))
 
 
@@ -116,68 +97,77 @@ def _heading(table: PageTable) -> tuple[str, str]:
     return "", ""
 
 
-def _operations(table: PageTable, section: str, stats: VdiskStats, notes: Notes) -> None:
-    for text, cells in labelled_rows(table, section, (), _OPERATION_FIELDS, notes):
+def _operations(table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
+    found: dict[Series, float] = {}
+    for text, cells in labelled_rows(table, section, (), _OPERATIONS, notes):
         label = read_label(text)
-        name = _OPERATION_ROWS.get((label.words, label.unit.dimension)) if label.unit and not label.unknown else None
-        if name is None:
+        key = label.words, label.unit.dimension if label.unit and not label.unknown else ""
+        if key not in _OPERATION_ROWS:
             notes.refuse(section, f"row {text!r}")
             continue
+        family = _OPERATION_ROWS[key]
         for op, value in _numbers(cells, section, text, notes, label.unit or PLAIN).items():
-            stats.operations[name, op] = value
-    for op in ("read", "write", "total"):  # neither random nor sequential: there was no IO
-        if not any(stats.operations.get((name, op)) for name in ("random_ratio", "sequential_ratio")):
-            for name in ("random_ratio", "sequential_ratio"):
-                stats.operations.pop((name, op), None)
+            if family and op != "total":
+                found[family, (op,)] = value
+    for op in ("read", "write"):  # neither random nor sequential: there was no IO
+        if not any(found.get((family, (op,))) for family in (f.RANDOM, f.SEQUENTIAL)):
+            for family in (f.RANDOM, f.SEQUENTIAL):
+                found.pop((family, (op,)), None)
+    return found
 
 
-def _histogram(kind: str, dimension: Dimension, op: str) -> "_Reader":
-    def read(table: PageTable, section: str, stats: VdiskStats, notes: Notes) -> None:
-        histogram = read_histogram(table, section, dimension, notes)
-        if histogram is not None:
-            stats.histograms[kind, op] = histogram
-
-    return read
+def _histogram(kind: HistogramKind, op: str) -> "_Reader":
+    return lambda table, section, notes: read_histogram(table, section, kind, op, notes)
 
 
-def _working_set(table: PageTable, section: str, stats: VdiskStats, notes: Notes) -> None:
+def _working_set(table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
+    found: dict[Series, float] = {}
     spans = {collapse(f"{group} {own}").lower(): _span(f"{group} {own}") for group, own in table.columns}
-    fields: Fields = {(label, ""): span for label, span in spans.items() if span}
+    fields: Fields[str] = {(label, ""): span for label, span in spans.items() if span}
     for text, cells in labelled_rows(table, section, (), fields, notes):
         label = read_label(text)
         op = label.words.removesuffix(" wss")
         if op not in ("read", "write", "union") or not label.unit or label.unit.dimension != "bytes" or label.unknown:
             notes.refuse(section, f"row {text!r}")
             continue
-        for span, value in _numbers(cells, section, text, notes, label.unit).items():
-            stats.working_set[op, span] = value
-
-
-def _shares(table: PageTable, section: str, stats: VdiskStats, notes: Notes) -> None:
-    shares = stats.read_source if section == "read_source" else stats.write_destination
-    for text, cells in labelled_rows(table, section, ("source", "destination"), _SHARE_FIELDS, notes):
-        name = identifier(text)
-        if name == "total":
-            continue
-        numbers = _numbers(cells, section, text, notes, PERCENT)
-        if name in shares:
+        numbers = _numbers(cells, section, text, notes, label.unit)
+        new: dict[Series, float] = {(f.WORKING_SET, (op, span)): value for span, value in numbers.items()}
+        if new.keys() & found.keys():
             notes.refuse(section, f"row {text!r}: a second row with this name")
-        elif numbers:
-            shares[name] = Share(numbers.get("bytes_per_second"), numbers.get("ratio"))
+        else:
+            found.update(new)
+    return found
 
 
-def _up_migrations(table: PageTable, section: str, stats: VdiskStats, notes: Notes) -> None:
+def _shares(ratio: Family, rate: Family) -> "_Reader":
+    families = {"ratio": ratio, "rate": rate}
+
+    def read(table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
+        found: dict[Series, float] = {}
+        for text, cells in labelled_rows(table, section, ("source", "destination"), _SHARES, notes):
+            name = identifier(text)
+            if name == "total":
+                continue
+            numbers = _numbers(cells, section, text, notes, PERCENT)
+            found |= {(family, (name,)): numbers[field] for field, family in families.items() if field in numbers}
+        return found
+
+    return read
+
+
+def _up_migrations(table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
+    found: dict[Series, float] = {}
     for cells in table.rows:
-        span = _span(cells[0].lower().removeprefix("last ")) if len(cells) == 2 else ""
+        series = f.UP_MIGRATIONS, (_span(cells[0].lower().removeprefix("last ")) if len(cells) == 2 else "",)
         try:
-            value = number(cells[1]) if span else None
+            value = number(cells[1]) if any(series[1]) and series not in found else None
         except QuantityUnreadable:
-            span = ""
             value = None
         if value is not None:
-            stats.up_migrations[span] = value
-        elif not span and any(cells):
+            found[series] = value
+        elif any(cells) and not (any(series[1]) and cells[1] in NO_VALUE):
             notes.refuse(section, f"row {excerpt(cells)}")
+    return found
 
 
 def _numbers(cells: Mapping[str, Cell], section: str, label: str, notes: Notes, unit: PrintedUnit) -> dict[str, float]:
@@ -200,16 +190,16 @@ def _span(text: str) -> str:
     return f"{int(match[1]) * _SPAN_SECONDS[match[2]]}s" if match else ""
 
 
-_Reader = Callable[[PageTable, str, VdiskStats, Notes], None]
+_Reader = Callable[[PageTable, str, Notes], Mapping[Series, float]]
 _SECTIONS: Mapping[str, _Reader] = {
     "ops_and_randomness": _operations,
-    "frontend_read_latency": _histogram("latency", "seconds", "read"),
-    "frontend_write_latency": _histogram("latency", "seconds", "write"),
-    "read_size_distribution": _histogram("size", "bytes", "read"),
-    "write_size_distribution": _histogram("size", "bytes", "write"),
+    "frontend_read_latency": _histogram(LATENCY, "read"),
+    "frontend_write_latency": _histogram(LATENCY, "write"),
+    "read_size_distribution": _histogram(SIZE, "read"),
+    "write_size_distribution": _histogram(SIZE, "write"),
     "working_set_sizes": _working_set,
-    "read_source": _shares,
-    "write_destination": _shares,
+    "read_source": _shares(f.READ_SOURCE_RATIO, f.READ_SOURCE_BYTES),
+    "write_destination": _shares(f.WRITE_DESTINATION_RATIO, f.WRITE_DESTINATION_BYTES),
     "extent_group_up_migration": _up_migrations,
 }
 SECTION_NAMES = tuple(_SECTIONS)
