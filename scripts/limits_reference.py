@@ -59,22 +59,14 @@ def _sections() -> tuple[Section, ...]:
         ),
         (
             "Series",
-            "Keys of `runs.limits` in the [configuration](configuration.md), per worker except "
-            "`series`, for `/metrics` and `benchwatch metrics`; `compare`, `report` and `backfill` see "
-            "everything. What comes first in the output stays. The log and the landing page say what is"
-            " left out; `benchwatch_run_beyond_limit`, `benchwatch_label_values_cut_total`, "
+            "Keys of `runs.limits` in the [configuration](configuration.md), for `/metrics` and `benchwatch "
+            "metrics`; `compare`, `report` and `backfill` see everything. The log and the landing page name who "
+            "is left out; `benchwatch_label_values_cut_total`, "
             "`benchwatch_series`, `benchwatch_series_left_out`, `benchwatch_workers_left_out` and "
-            "`benchwatch_active_workers_left_out` count it, and "
-            "[WorkersLeftOut](alerts.md#workersleftout) and [SeriesLeftOut](alerts.md#seriesleftout) "
-            "fire. Above 250,000 series, raise `sample_limit` in the Prometheus configuration too "
+            "`benchwatch_active_workers_left_out` count it, and [WorkersLeftOut](alerts.md#workersleftout) "
+            "fires. Above 250,000 series, raise `sample_limit` in the Prometheus configuration too "
             "([ScrapeRefused](alerts.md#scraperefused)).",
             (
-                ("`scripts`", _SERIES.scripts, 'counted together as `script="other"`'),
-                ("`statements`", _SERIES.statements, "left out"),
-                ("`jobs`", _SERIES.jobs, "left out"),
-                ("`disks`", _SERIES.disks, "left out"),
-                ("`parameters`", _SERIES.parameters, "left out"),
-                ("`labels`", _SERIES.labels, "left out; a name above 128 characters is refused"),
                 ("`value_length`", f"{_SERIES.value_length:,} (at least 256)", "cut; ends in a checksum of the whole"),
                 ("`series`", _SERIES.series, "whole workers: ended ones first, then CVMs, then active ones"),
             ),
@@ -159,13 +151,11 @@ def _sections() -> tuple[Section, ...]:
         ),
         (
             "fio",
-            'Before `runs.limits`. `benchwatch_stream_errors_total{tool="fio", reason}`, once per process.',
+            '`benchwatch_stream_errors_total{tool="fio", reason}`.',
             (
                 ("a document", _kib(framing.DOCUMENT_LIMIT), "left out, `document_too_long`"),
                 ("a line of text, or a string", _kib(framing.LINE_LIMIT), "cut"),
-                ("jobs with a name of their own", jobs.MOST_JOBS, "added up as `(other jobs)`, `too_many_jobs`"),
-                ("disks in `disk_util`", jobs.MOST_DISKS, "left out, `too_many_disks`"),
-                ("options as parameters", jobs.MOST_OPTIONS, "left out, `too_many_options`"),
+                ("jobs with a name of their own", jobs.MOST_JOBS, "added up as `(other jobs)`"),
                 ("I/Os and latencies of a document", document._MOST, "left out, `bad_document`"),
                 ("bytes of a document's I/Os", document._MOST_BYTES, "left out, `bad_document`"),
             ),

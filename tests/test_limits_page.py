@@ -21,7 +21,6 @@ def test_the_page_of_limits_is_what_the_code_bounds() -> None:
 @pytest.mark.parametrize(
     ("key", "default"),
     [
-        ("scripts", "128"),
         ("series", "200,000"),
         ("max_push_bytes", "68,719,476,736"),
         ("max_vdisks", "10,000"),

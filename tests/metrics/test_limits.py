@@ -1,4 +1,4 @@
-"""Bounds of what one worker and all together put on the page: what is beyond is counted and said, sums stay right."""
+"""Bounds of the page: what is beyond is counted and said."""
 
 import logging
 import re
@@ -11,7 +11,6 @@ from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.metrics.limits import Limits
 from benchwatch.metrics.samples import PARTS, Family, Sample
-from benchwatch.nutanix import families as nutanix_families
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
 from benchwatch.settings.settings import RunsSettings, load_settings
@@ -60,91 +59,6 @@ def log_of(scripts: int, each: int = 1, ago: int = 60) -> bytes:
     second = int(NOW) - ago
     lines = [f"0 {n} {1000 + n} {n % scripts} {second} {n:06d}\n" for n in range(scripts * each)]
     return "".join(lines).encode()
-
-
-def test_scripts_beyond_the_bound_are_one_series_and_every_sum_stays_right(tmp_path: Path, place: Place) -> None:
-    place("a/pgbench_log.77", log_of(10_000))
-    shown = exporter(tmp_path)
-    found = numbers(shown.render(ALL))
-    counts = of("pgbench_latency_seconds_count", found)
-    assert len(counts) == 129
-    assert counts['pgbench_latency_seconds_count{run="a",worker="pgbench_log",script="127"}'] == 1
-    assert counts['pgbench_latency_seconds_count{run="a",worker="pgbench_log",script="other"}'] == 10_000 - 128
-    assert sum(counts.values()) == 10_000
-    sums = of("pgbench_latency_seconds_sum", found)
-    assert sum(sums.values()) == pytest.approx(sum(1000 + number for number in range(10_000)) / 1e6)
-    assert of("pgbench_transactions_total", found) == {
-        'pgbench_transactions_total{run="a",worker="pgbench_log"}': 10_000
-    }
-    assert len(found) < 14_000
-    ((view,),) = (run.workers for run in shown.runs())
-    assert view.reason.endswith('runs.limits.scripts (128): the others are together in script="other"')
-
-
-def test_the_bound_of_scripts_is_a_setting_and_a_real_number_of_scripts_is_untouched(
-    tmp_path: Path, place: Place
-) -> None:
-    place("a/pgbench_log.77", log_of(5, 3))
-    counts = of("pgbench_latency_seconds_count", numbers(exporter(tmp_path, scripts=2).render(ALL)))
-    assert list(counts.values()) == [3, 3, 9]
-    shown = exporter(tmp_path)
-    assert list(of("pgbench_latency_seconds_count", numbers(shown.render(ALL))).values()) == [3] * 5
-    assert shown.runs()[0].workers[0].reason == ""
-
-
-def test_parameters_labels_and_disks_of_a_record_are_bounded_counted_and_said(
-    tmp_path: Path, place: Place, caplog: pytest.LogCaptureFixture
-) -> None:
-    place("a/db1.err", PGBENCH / "tpcb-15.18.err")
-    place(
-        "a/run.yaml",
-        (
-            f"labels: {{{', '.join(f'l{n}: x' for n in range(12))}}}\n"
-            f"parameters: {{{', '.join(f'p{n}: x' for n in range(30))}}}\n"
-            f"disks: {{{', '.join(f'sd{n}: data' for n in range(9))}}}\n"
-        ).encode(),
-    )
-    shown = exporter(tmp_path, parameters=20, labels=10, disks=5)
-    with caplog.at_level(logging.WARNING):
-        found = numbers(shown.render(ALL))
-        assert numbers(shown.render(ALL)) == found
-    whole = numbers(exporter(tmp_path).render(ALL))
-    assert len(of("benchwatch_run_parameter", found)) == 20
-    assert set(of("benchwatch_run_parameter", found)) < set(of("benchwatch_run_parameter", whole))
-    assert len(of("benchwatch_run_disk_info", found)) == 5
-    assert [series.count('="x"') for series in of("benchwatch_run_info", found)] == [10]
-    dropped = len(of("benchwatch_run_parameter", whole)) - 20
-    labels = 'run="a",worker="db1"'
-    assert of("benchwatch_run_beyond_limit", found) == {
-        f'benchwatch_run_beyond_limit{{{labels},limit="labels"}}': 2,
-        f'benchwatch_run_beyond_limit{{{labels},limit="parameters"}}': dropped,
-        f'benchwatch_run_beyond_limit{{{labels},limit="disks"}}': 4,
-    }
-    assert not of("benchwatch_run_beyond_limit", whole)
-    sentence = f"not on /metrics, beyond runs.limits: 2 of labels (10), {dropped} of parameters (20), 4 of disks (5)"
-    assert shown.runs()[0].workers[0].reason == sentence
-    assert [record.getMessage() for record in caplog.records] == [f'run="a", worker="db1": {sentence}']
-
-
-def test_statements_are_bounded_over_all_scripts_together() -> None:
-    samples = [Sample(STATEMENT, (str(script), f"S{n}"), 1) for script in range(3) for n in range(4)]
-    found = numbers(Exposition(Limits(statements=5)).render([Fixed("a", samples)]))
-    assert len(of("x_statement", found)) == 5
-    assert found['benchwatch_run_beyond_limit{run="a",limit="statements"}'] == 7
-
-
-def test_what_is_within_the_bound_does_not_depend_on_what_was_there_before() -> None:
-    source = Fixed("a", [Sample(PARAMETER, (f"p{n}", "x"), 1) for n in range(3)])
-    page = Exposition(Limits(parameters=3))
-    page.render([source])
-    source.given, source.version = [Sample(PARAMETER, (f"q{n}", "x"), 1) for n in range(4)], 1
-    later = page.render([source])
-    assert later == Exposition(Limits(parameters=3)).render([source])
-    assert 'name="q2"' in later and 'limit="parameters"} 1\n' in later
-    source.given, source.version = source.given[1:], 2
-    last = page.render([source])
-    assert last == Exposition(Limits(parameters=3)).render([source])
-    assert "beyond" not in last
 
 
 def test_a_value_that_is_too_long_is_cut_and_two_of_them_stay_apart() -> None:
@@ -234,7 +148,7 @@ def test_a_source_that_was_left_out_is_not_rendered_again_until_there_is_room() 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("runs: {limits: {scripts: -1}}\n", "runs.limits.scripts: expected a whole number >= 0, got -1"),
+        ("runs: {limits: {series: -1}}\n", "runs.limits.series: expected a whole number >= 0, got -1"),
         ("runs: {limits: {value_length: 10}}\n", "runs.limits.value_length: expected a whole number >= 256, got 10"),
         ("runs: {limits: {script: 1}}\n", "runs.limits.script: no such key"),
     ],
@@ -248,16 +162,5 @@ def test_a_limit_that_cannot_be_is_refused(tmp_path: Path, text: str, message: s
 
 def test_limits_are_read_from_the_configuration(tmp_path: Path) -> None:
     path = tmp_path / "benchwatch.yaml"
-    path.write_text("runs: {limits: {scripts: 7, series: 1000}}\n")
-    assert load_settings(path).runs.limits == Limits(scripts=7, series=1000)
-
-
-def test_the_limits_of_a_worker_are_none_of_a_cvm() -> None:
-    (info,) = [family for family in nutanix_families.FAMILIES if family.name == "nutanix_vdisk_info"]
-    place = info.labels.index("disk")
-    samples = [
-        Sample(info, tuple(f"scsi.{n}" if index == place else str(n) for index in range(len(info.labels))), 1)
-        for n in range(400)
-    ]
-    found = numbers(Exposition().render([Fixed("a", samples)]))
-    assert len(found) == 400
+    path.write_text("runs: {limits: {value_length: 700, series: 1000}}\n")
+    assert load_settings(path).runs.limits == Limits(value_length=700, series=1000)

@@ -43,7 +43,7 @@ def test_an_empty_file_is_all_defaults(tmp_path: Path) -> None:
         ("runs:\n  keep: many\n", ":2: runs.keep: expected a whole number, got 'many'"),
         ("runs:\n  kept: 3\n", ":2: runs.kept: no such key: expected path, poll_interval, keep, "),
         ("runs:\n  kept: 3\n", "or limits; did you mean keep?"),
-        ("runs:\n  limits:\n    valuelength: 3\n", ":3: runs.limits.valuelength: no such key: expected scripts, "),
+        ("runs:\n  limits:\n    valuelength: 3\n", ":3: runs.limits.valuelength: no such key: expected value_length"),
         ("runs:\n  limits:\n    valuelength: 3\n", "; did you mean value_length?"),
         (
             "runs:\n  path: x\n  poll_interval: soon\n",

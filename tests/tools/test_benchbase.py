@@ -5,7 +5,6 @@ import re
 import pytest
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.limits import DEFAULT
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.benchbase import BENCHBASE
 from benchwatch.tools.kit.records import ToolReport
@@ -17,7 +16,7 @@ NAMES = sorted(path.name for path in FOLDER.iterdir())
 
 
 def read(name: str) -> tuple[KitState, list[float]]:
-    state, parser = BENCHBASE.state(Buckets(), DEFAULT), BENCHBASE.parser("text")
+    state, parser = BENCHBASE.state(Buckets()), BENCHBASE.parser("text")
     assert isinstance(state, KitState)
     rates = []
     for record in (*parser.feed((FOLDER / name / f"{name}.out").read_bytes()), *parser.close()):

@@ -17,7 +17,6 @@ from benchwatch.cli import main
 from benchwatch.launch.bar import Live, Shown
 from benchwatch.launch.worker_record import RunRecord
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.limits import DEFAULT
 from benchwatch.metrics.samples import PARTS, Sample
 from benchwatch.model.run import Loss
 from benchwatch.runs.files import read_head
@@ -185,7 +184,7 @@ def test_the_order_of_the_streams_does_not_matter(tool: Tool) -> None:
 
 
 def _together(tool: Tool, streams: Sequence[tuple[str, str, bytes]]) -> State:
-    state = tool.state(Buckets(), DEFAULT)
+    state = tool.state(Buckets())
     for name, kind, data in streams:
         parser = tool.parser(kind)
         for record in (*parser.feed(data), *parser.close()):

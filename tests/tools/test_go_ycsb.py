@@ -5,7 +5,6 @@ import re
 import pytest
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.limits import DEFAULT
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.go_ycsb import GO_YCSB
 from benchwatch.tools.kit.state import KitState
@@ -19,7 +18,7 @@ PLAIN = re.compile(
 
 
 def read(data: bytes) -> tuple[KitState, list[Misread]]:
-    state, misread = GO_YCSB.state(Buckets(), DEFAULT), []
+    state, misread = GO_YCSB.state(Buckets()), []
     assert isinstance(state, KitState)
     parser = GO_YCSB.parser("text")
     for record in (*parser.feed(data), *parser.close()):

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.limits import DEFAULT
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.hammerdb import HAMMERDB
 from benchwatch.tools.invocation import find_benchmark
@@ -23,7 +22,7 @@ def data_of(name: str, suffix: str = "out") -> bytes:
 
 
 def read(*streams: bytes) -> tuple[KitState, list[ToolReport], list[Misread]]:
-    state = HAMMERDB.state(Buckets(), DEFAULT)
+    state = HAMMERDB.state(Buckets())
     assert isinstance(state, KitState)
     reports, misread = [], []
     for place, data in enumerate(streams):

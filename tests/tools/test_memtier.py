@@ -5,7 +5,6 @@ import re
 import pytest
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.limits import DEFAULT
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.kit.state import KitState
 from benchwatch.tools.memtier import MEMTIER
@@ -17,7 +16,7 @@ LIVE = re.compile(r"(\d+) threads.*? (\d+) ops, +(\d+) \(avg: +(\d+)\) ops/sec.*
 
 
 def read(*texts: bytes) -> tuple[KitState, list[Misread]]:
-    state, misread = MEMTIER.state(Buckets(), DEFAULT), []
+    state, misread = MEMTIER.state(Buckets()), []
     assert isinstance(state, KitState)
     for place, data in enumerate(texts):
         parser = MEMTIER.parser("text")

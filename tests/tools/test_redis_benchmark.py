@@ -5,7 +5,6 @@ import re
 import pytest
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.limits import DEFAULT
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.kit.state import KitState
 from benchwatch.tools.redis_benchmark import REDIS_BENCHMARK
@@ -19,7 +18,7 @@ def read(data: bytes) -> tuple[list[KitState], list[Misread]]:
     """The states of the tests, one after the other."""
 
     def new() -> KitState:
-        state = REDIS_BENCHMARK.state(Buckets(), DEFAULT)
+        state = REDIS_BENCHMARK.state(Buckets())
         assert isinstance(state, KitState)
         return state
 

@@ -6,7 +6,6 @@ from itertools import pairwise
 import pytest
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.limits import DEFAULT
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.kit.records import ToolReport
 from benchwatch.tools.kit.state import KitState
@@ -26,7 +25,7 @@ def text_of(name: str) -> str:
 
 
 def reports_of(data: bytes) -> tuple[KitState, list[ToolReport], list[Misread]]:
-    state, parser = VDBENCH.state(Buckets(), DEFAULT), VDBENCH.parser("text")
+    state, parser = VDBENCH.state(Buckets()), VDBENCH.parser("text")
     assert isinstance(state, KitState)
     records = [*parser.feed(data), *parser.close()]
     for record in records:

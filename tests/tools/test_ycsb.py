@@ -5,7 +5,6 @@ import re
 import pytest
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.limits import DEFAULT
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.kit.state import KitState
 from benchwatch.tools.ycsb import YCSB
@@ -18,7 +17,7 @@ COUNTS = re.compile(r"\[([\w-]+): Count=(\d+), Max=(\d+), Min=\d+, Avg=([\d.,]+)
 
 
 def read(*texts: bytes) -> tuple[KitState, list[Misread]]:
-    state, misread = YCSB.state(Buckets(), DEFAULT), []
+    state, misread = YCSB.state(Buckets()), []
     assert isinstance(state, KitState)
     for place, data in enumerate(texts):
         parser = YCSB.parser("text")

@@ -4,7 +4,7 @@ A scrape is fast because only changes are rendered: every source (one worker of 
 text is kept until the version changes.
 
 A source that cannot be rendered loses only its own samples, and is counted and named in the log. The same applies to
-samples of a source beyond its limits (see limits), and to the last sources if the page is full.
+the last sources if the page is full.
 """
 
 import logging
@@ -97,7 +97,7 @@ class Exposition:
                 page.refresh(source, room)
             except Exception as error:
                 self.failed(source, "samples", error)
-            if page.left_out or page.beyond or page.together:
+            if page.left_out:
                 self._say(source, page)
             room -= 0 if page.left_out else page.series
             self._numbers[VALUES_CUT] += page.cut - cut
@@ -134,11 +134,10 @@ class Exposition:
         return page.remark() if page else ""
 
     def _say(self, source: Source, page: SourceText) -> None:
-        """Log what is left out of a source, once for each limit."""
-        for limit in ("series",) if page.left_out else (*page.beyond, *(("together",) if page.together else ())):
-            if (_name(source), limit) not in self._named:
-                self._named |= {(_name(source), limit) for limit in ("series", *page.beyond, "together")}
-                _log.warning("%s: %s", _name(source), page.remark())
+        """Log that a source is left out, once."""
+        if (_name(source), "series") not in self._named:
+            self._named.add((_name(source), "series"))
+            _log.warning("%s: %s", _name(source), page.remark())
 
 
 def _name(source: Source) -> str:

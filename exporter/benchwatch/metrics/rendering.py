@@ -7,7 +7,7 @@ The text before a sample's number is kept, and the text of a histogram until the
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from operator import add
@@ -15,7 +15,7 @@ from zlib import crc32
 
 import msgspec
 
-from .limits import OF_LABEL, OTHER, Limits
+from .limits import Limits
 from .samples import Family, HistogramValue, Sample, SampleColumn, Source, SummaryValue
 
 _RESERVED = frozenset({"le", "quantile"})
@@ -23,13 +23,6 @@ _PLAIN = frozenset({"gauge", "counter"})
 _ENCODER = msgspec.json.Encoder(enc_hook=float)
 
 _NEVER = object()
-
-BEYOND_LIMIT = Family(
-    "benchwatch_run_beyond_limit",
-    "gauge",
-    "Series (labels: labels) of a worker left out, by the limit in runs.limits; absent without any.",
-    ("limit",),
-)
 
 
 def number_texts(numbers: Sequence[float]) -> list[str]:
@@ -73,7 +66,6 @@ class SourceText:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._version: Hashable = _NEVER
-        self._kept: dict[str, set[tuple[str, ...]]] = {}  # by bounded label: values that have series
         self._prefixes: dict[_Key, tuple[str, ...]] = {}
         self._histograms: dict[_Key, tuple[HistogramValue, str]] = {}  # the last of each, and its text
         # By family and place among its columns: the last labels, and the texts before the numbers.
@@ -83,10 +75,6 @@ class SourceText:
         """How many it has; if it is left out, how many it had when it was last rendered."""
         self.left_out = False
         """Whether the page had no room for it."""
-        self.beyond: Counter[str] = Counter()
-        """How many series are left out, by limit."""
-        self.together = False
-        """Whether the scripts beyond the limit share one series."""
         self.cut = 0
         """Label values that were cut so far."""
         self.fault = ""
@@ -115,30 +103,14 @@ class SourceText:
             self._clear()
 
     def _clear(self) -> None:
-        for known in (self.texts, self._prefixes, self._histograms, self._columns, self._kept, self.beyond):
+        for known in (self.texts, self._prefixes, self._histograms, self._columns):
             known.clear()
-        self.together = False
 
     def _render(self, source: Source) -> None:
-        if self.beyond:
-            self._clear()
-        started_empty = not self.texts
-        self._fill(source)
-        if self.beyond and not started_empty:  # which series are shown depends on the present ones, not on earlier ones
-            self._clear()
-            self._fill(source)
-
-    def _fill(self, source: Source) -> None:
         self.series = 0
         lines: dict[Family, _Lines] = {}
-        self._take(source, source.samples(), lines)
-        if self.beyond:
-            self._take(source, [Sample(BEYOND_LIMIT, (limit,), count) for limit, count in self.beyond.items()], lines)
-        self._write(lines)
-
-    def _take(self, source: Source, samples: Iterable[Sample | SampleColumn], lines: dict[Family, _Lines]) -> None:
         columns: Counter[Family] = Counter()
-        for sample in samples:
+        for sample in source.samples():
             of_family = lines.get(sample[0])
             if of_family is None:
                 of_family = lines[sample[0]] = [], []
@@ -152,8 +124,6 @@ class SourceText:
             key = family, labels + more if more else labels
             prefixes = self._prefixes.get(key)
             if prefixes is None:
-                if not self._admits(sample):
-                    continue
                 prefixes = self._prefixes[key] = self._new_prefixes(source, sample)
             if family.kind in _PLAIN:
                 starts += prefixes
@@ -163,10 +133,11 @@ class SourceText:
                 if kept is None or kept[0] is not value:
                     kept = self._histograms[key] = value, _histogram(prefixes, value)
                 starts.append(kept[1])
-                self.series += _size(value)
+                self.series += len(value.bounds) + 2
             elif isinstance(value, SummaryValue):
                 starts += prefixes
                 numbers += value.sum, value.count
+        self._write(lines)
 
     def _starts(self, source: Source, column: SampleColumn, place: int) -> list[str]:
         """The texts before the numbers of a column; `place` is its place among the columns of its family."""
@@ -197,31 +168,8 @@ class SourceText:
             self._histograms.clear()
             self._columns.clear()
 
-    def _admits(self, sample: Sample) -> bool:
-        """Whether a sample with new labels is within the limits of a worker."""
-        family, labels, value, more = sample
-        if family.part == "nutanix":
-            return True
-        for place, label in enumerate(family.labels):
-            limit = OF_LABEL.get(label)
-            if limit is None:
-                continue
-            if label == "script" and labels[place] == OTHER:
-                self.together = True
-                continue
-            kept = self._kept.setdefault(label, set())
-            if labels[: place + 1] not in kept:
-                if len(kept) >= getattr(self._limits, limit):
-                    self.beyond[limit] += _size(value)
-                    return False
-                kept.add(labels[: place + 1])
-        if len(more) > self._limits.labels:
-            self.beyond["labels"] += len(more) - self._limits.labels
-        return True
-
     def _new_prefixes(self, source: Source, sample: Sample) -> tuple[str, ...]:
         family, labels, value, more = sample
-        more = more[: self._limits.labels]
         length = self._limits.value_length
         if any(len(text) > length for text in (*labels, *(text for _, text in more))):
             labels = tuple(self._shortened(text) for text in labels)
@@ -236,25 +184,11 @@ class SourceText:
 
     def remark(self) -> str:
         """Which samples the page lacks and why, one clause; empty if it has all."""
-        limits = self._limits
         if self.fault:
             return f"its samples are left out of /metrics: {self.fault}; the log says more"
         if self.left_out:
-            return f"not on /metrics: the page has reached runs.limits.series ({limits.series})"
-        parts = []
-        if self.beyond:
-            counts = (f"{count} of {limit} ({getattr(limits, limit)})" for limit, count in self.beyond.items())
-            parts.append(f"not on /metrics, beyond runs.limits: {', '.join(counts)}")
-        if self.together:
-            parts.append(f'runs.limits.scripts ({limits.scripts}): the others are together in script="{OTHER}"')
-        return "; ".join(parts)
-
-
-def _size(value: float | HistogramValue | SummaryValue) -> int:
-    """How many series a sample stands for."""
-    if isinstance(value, HistogramValue):
-        return len(value.bounds) + 2
-    return 2 if isinstance(value, SummaryValue) else 1
+            return f"not on /metrics: the page has reached runs.limits.series ({self._limits.series})"
+        return ""
 
 
 def _prefixes(common: tuple[tuple[str, str], ...], sample: Sample) -> tuple[str, ...]:

@@ -69,7 +69,7 @@ class Observer:
 
     def _begin_reading(self) -> None:
         """Forget what was read."""
-        self.state: State = self.tool.state(self._buckets, self.runfile.limits)
+        self.state: State = self.tool.state(self._buckets)
         """The state of the last run of the tool in this worker's output."""
         self.reruns = 0
         """Number of runs of the tool before the last one."""
@@ -354,7 +354,7 @@ class Observer:
         if run <= self.reruns:
             return
         self.reruns = run
-        self.state = self.tool.state(self._buckets, self.runfile.limits)
+        self.state = self.tool.state(self._buckets)
         for stream in self.streams:
             if stream.plan.is_log:
                 stream.restart()

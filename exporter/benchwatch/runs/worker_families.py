@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..metrics.rendering import BEYOND_LIMIT
 from ..metrics.samples import Family, Sample
 from .phase import PHASES
 
@@ -144,7 +143,6 @@ FAMILIES = (
     STREAM_BYTES,
     STREAM_RECORDS,
     STREAM_ERRORS,
-    BEYOND_LIMIT,
 )
 
 _STATES = {phase: tuple(Sample(RUN_STATE, (name,), int(name == phase)) for name in PHASES) for phase in PHASES}

@@ -32,7 +32,6 @@ from typing import Annotated
 
 import msgspec
 
-from ..metrics.limits import DEFAULT, Limits
 from ..values.bounded_yaml import RECORD
 from ..values.durations import Duration, PointInTime
 from ..values.errors import ConfigError, excerpt
@@ -160,7 +159,6 @@ class RunFile(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the start and end in the records are ignored because they are those of an earlier run."""
     abandoned_after: float = 300.0
     """Seconds of silence."""
-    limits: Limits = DEFAULT
 
     @property
     def server(self) -> str:
@@ -208,7 +206,6 @@ def default_runfile(settings: RunsSettings, here: Here = NOT_KNOWN) -> RunFile:
         here=here,
         latency_objective=settings.latency_objective,
         abandoned_after=settings.abandoned_after,
-        limits=settings.limits,
     )
 
 

@@ -15,7 +15,6 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group, Latencies
-from ..metrics.limits import DEFAULT, Limits
 from ..metrics.samples import Family, Sample
 from ..model.run import Report as Report
 from ..values.durations import Duration
@@ -271,8 +270,8 @@ class Tool:
     kinds: Mapping[str, Kind]
     recognise: Callable[[bytes], str]
     """The kind of a stream, from its first bytes; empty if not (yet) recognised."""
-    new_state: Callable[[Buckets, Limits], State]
-    """Makes an empty state, with these buckets for its histograms, and limits for the series of each kind."""
+    new_state: Callable[[Buckets], State]
+    """Makes an empty state, with these buckets for its histograms."""
     program: str = ""
     """Name of its program, if it is not that of the tool."""
     log_prefix: str = ""
@@ -315,6 +314,6 @@ class Tool:
             return known.moments(data)
         return known.dated(read_lines(known.parser(), data) if lines is None else lines)
 
-    def state(self, buckets: Buckets, limits: Limits = DEFAULT) -> State:
+    def state(self, buckets: Buckets) -> State:
         """A new, empty state."""
-        return self.new_state(buckets, limits)
+        return self.new_state(buckets)

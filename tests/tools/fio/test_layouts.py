@@ -80,11 +80,11 @@ def test_two_fios_in_one_array_are_two_runs() -> None:
     assert len(read(json.dumps([*DOCUMENTS, *other]).encode())) == 2
 
 
-def test_a_document_on_one_line_counts_before_its_line_has_ended() -> None:
+def test_a_document_on_one_line_counts_with_its_line_or_once_the_stream_settles() -> None:
     (line,) = LAYOUTS["compact"](DOCUMENTS[-1:]).encode().splitlines()
     parser = FioParser()
-    assert parser.feed(line[:-1]) == []
-    assert [type(record) for record in parser.feed(line[-1:])] == [FioDocument]
+    assert [*parser.feed(line[:-1]), *parser.settle(), *parser.feed(line[-1:])] == []
+    assert [type(record) for record in parser.settle()] == [FioDocument]
     assert parser.feed(b"\n") == parser.close() == []
 
 

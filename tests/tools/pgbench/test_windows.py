@@ -52,7 +52,7 @@ def test_each_second_of_each_recording_is_exact(directory: Path) -> None:
             if fields[2].isdigit():
                 exact[int(fields[4])].append(int(fields[2]))
     for second, values_of_second in exact.items():
-        log = TransactionLog(Buckets(), 1)
+        log = TransactionLog(Buckets())
         for name, data in logs.items():
             until = [line + b"\n" for line in data.split(b"\n")[:-1] if int(line.split()[4]) <= second]
             for record in parse("log", b"".join(until)):

@@ -85,7 +85,7 @@ FIO = Tool(
     roles=(_ROLES,),
     kinds={"text": Kind(FioParser, moments, piecewise=True, bins=DocumentBins)},
     recognise=_recognise,
-    new_state=lambda buckets, _: FioState(buckets),
+    new_state=FioState,
     time_limit=re.compile(r"(?:^|\s)--runtime[= ](\S+)"),
     warnings=_WARNINGS,
     advice="--output-format=json+ --status-interval=1 gives",

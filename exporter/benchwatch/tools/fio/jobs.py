@@ -1,10 +1,7 @@
-"""Which jobs a document reports, under which labels, and how much of one fio is shown.
-
-A document with more than that is counted as misread once; the totals include everything.
-"""
+"""Which jobs a document reports, and under which labels."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 
 from .document import FioDocument, Job
@@ -13,10 +10,6 @@ from .options import job_options, number_of_clones, read_options
 MOST_JOBS = 256
 """Jobs with a label of their own; the others are added up under OTHER_JOBS."""
 OTHER_JOBS = "(other jobs)"
-MOST_DISKS = 256
-"""Disks whose use is shown."""
-MOST_OPTIONS = 2000
-"""Options that are shown as parameters, of all jobs together."""
 
 
 def reported_jobs(document: FioDocument) -> list[Job]:
@@ -71,18 +64,3 @@ def parameters(document: FioDocument, jobs: Sequence[Job], names: Sequence[str])
             for name, value in read_options(job.options).items():
                 found[name if one else f"{label}/{name}"] = value
     return found
-
-
-def excess(document: FioDocument) -> Iterator[tuple[str, str]]:
-    """What a document has too much of: a constant reason, and a sentence that says what is shown."""
-    jobs = reported_jobs(document)
-    names = labels(jobs)
-    if OTHER_JOBS in names:
-        rest = names.count(OTHER_JOBS)
-        yield "too_many_jobs", f"{rest:,} jobs after the first {MOST_JOBS:,} names are added up as job {OTHER_JOBS}"
-    disks = len({disk.name for disk in document.disk_util})
-    if disks > MOST_DISKS:
-        yield "too_many_disks", f"{disks:,} disks in disk_util: the first {MOST_DISKS:,} are shown"
-    options = len(parameters(document, jobs, names))
-    if options > MOST_OPTIONS:
-        yield "too_many_options", f"{options:,} options of jobs: the first {MOST_OPTIONS:,} are shown"

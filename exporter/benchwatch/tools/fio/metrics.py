@@ -5,14 +5,13 @@ that only writes verifies) or, if unified_rw_reporting hides them, mixed.
 """
 
 from collections.abc import Iterator, Mapping
-from itertools import islice
 
 import numpy as np
 
 from ...metrics.buckets import Buckets, quantiles
 from ...metrics.samples import Family, Part, Sample, SummaryValue
 from .document import FioDocument, Latency, loads
-from .jobs import MOST_DISKS, OTHER_JOBS
+from .jobs import OTHER_JOBS
 from .options import number_of_clones, operations, target, warnings
 from .snapshot import (
     BYTES,
@@ -171,7 +170,7 @@ def machine(document: FioDocument, cpu: Mapping[str, CpuUse]) -> Iterator[Sample
     for label, use in cpu.items():
         yield Sample(JOB_CPU, (label, "usr"), use.user)
         yield Sample(JOB_CPU, (label, "sys"), use.system)
-    for name, util in islice({disk.name: disk.util for disk in document.disk_util}.items(), MOST_DISKS):
+    for name, util in {disk.name: disk.util for disk in document.disk_util}.items():
         if util is not None:
             yield Sample(DISK_UTIL, (name,), util / 100)
 

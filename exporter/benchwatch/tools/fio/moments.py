@@ -12,7 +12,7 @@ from mmap import mmap
 from statistics import median
 
 from ..api import LINE, Moment
-from .framing import START, Framer, Piece, Stored, Whole
+from .framing import START, Framer, Piece, Whole
 
 _TIMESTAMP = re.compile(rb'"timestamp(_ms)?"[ \t]*:[ \t]*(\d{1,15})(?!\d)')
 _HEAD = 1024
@@ -66,7 +66,7 @@ def _by_line(data: bytes | mmap) -> Iterator[Moment]:
 
 def _of_pieces(pieces: list[Piece], end: int) -> Iterator[Moment]:
     for piece in pieces:
-        if isinstance(piece, Whole | Stored) and b'"client_stats"' not in piece.data:
+        if isinstance(piece, Whole) and b'"client_stats"' not in piece.data:
             time = _time(piece.data)
             if time is not None:
                 yield Moment(end, time)

@@ -7,16 +7,14 @@ has another version or other jobs, or if its time is earlier than that of the pr
 from zero again when it has laid out its files.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from copy import copy, deepcopy
 from typing import Any
 
 from ..api import Begin, Misread
 from ..lines import MARK
 from .document import FioDocument, decode, from_report, note_others, stored_documents, unknown_directions
-from .framing import Broken, Framer, Piece, Stored, Text, Whole, separate
-from .jobs import excess
+from .framing import Broken, Framer, Piece, Text, Whole, separate
 from .report import NormalReport
 from .text import INTRUSION, Interrupted, TextResults, read
 
@@ -83,8 +81,6 @@ class FioParser:
             self._known, self._reported = True, False
             if isinstance(piece, Whole):
                 self._document(piece, where, records)
-            elif isinstance(piece, Stored):
-                self._stored(piece, where, records)
             else:
                 self._broken(piece, where, records)
         return records
@@ -132,40 +128,37 @@ class FioParser:
 
     def _document(self, piece: Whole, where: str, records: list[Any]) -> None:
         try:
-            document = decode(piece.data)
-        except ValueError as error:
-            parts = separate(piece)
-            if len(parts) > 1:  # a document that was cut off, and the next one right after it
-                records += self._read(parts)
-                return
-            found = self._decode_tolerantly(piece.data, where, records)
-            if found is None:
-                records.append(Misread("bad_document", where, str(error)[:_EXCERPT]))
-                return
-            document = found
-        self._add(document, piece.data, where, records)
-
-    def _stored(self, piece: Stored, where: str, records: list[Any]) -> None:
-        """Read a value that is a document, or contains some."""
-        try:
             self._add(decode(piece.data), piece.data, where, records)
+            return
         except ValueError as error:
-            parts = stored_documents(piece.data)
-            if not parts:
+            reason = str(error)
+        documents = stored_documents(INTRUSION.sub(b"", piece.data))
+        if documents:
+            for message in INTRUSION.findall(piece.data):
+                self._line(message.strip(), where, records)
+        else:
+            documents = stored_documents(piece.data)
+        for data in documents:
+            try:
+                self._add(decode(data), data, where, records)
+            except ValueError as error:
                 records.append(Misread("bad_document", where, str(error)[:_EXCERPT]))
-            for data in parts:
-                try:
-                    self._add(decode(data), data, where, records)
-                except ValueError as reason:
-                    records.append(Misread("bad_document", where, str(reason)[:_EXCERPT]))
+        if documents:
+            return
+        parts = separate(piece)
+        if len(parts) > 1:  # a document that was cut off, and the next one right after it
+            records += self._read(parts)
+        else:
+            records.append(Misread("bad_document", where, reason[:_EXCERPT]))
 
     def _add(self, document: FioDocument, data: bytes, where: str, records: list[Any]) -> None:
         if self._last is None or not self._is_same_run(self._last, document):
             if self._last is not None:
                 records.append(Begin())
             self._others = unknown_directions(data)
-            beyond = _beyond(document, self._others)
-            records += [Misread(reason, where, text[:_EXCERPT]) for reason, text in beyond]
+            if self._others:
+                text = f"{', '.join(self._others)}: left out; expected read, write, trim, mixed and sync"
+                records.append(Misread("unknown_direction", where, text[:_EXCERPT]))
         if self._others:
             note_others(document, data, self._others)
         self._last, self._interrupted, self._report.has_header = document, False, False
@@ -192,28 +185,8 @@ class FioParser:
             return both[0][1].elapsed - 1 <= built <= both[0][0].elapsed + _CLOCK_SLACK
         return built >= 0 and elapsed >= 0 and built - elapsed < _CLOCK_SLACK
 
-    def _decode_tolerantly(self, data: bytes, where: str, records: list[Any]) -> FioDocument | None:
-        messages = INTRUSION.findall(data)
-        if messages:
-            with suppress(ValueError):
-                document = decode(INTRUSION.sub(b"", data), tolerant=True)
-                for message in messages:
-                    self._line(message.strip(), where, records)
-                return document
-        with suppress(ValueError):
-            return decode(data, tolerant=True)
-        return None
-
     def _broken(self, piece: Broken, where: str, records: list[Any]) -> None:
         records.append(Misread(piece.reason, where, piece.data[:_EXCERPT].decode("utf-8", "replace")))
         for line in piece.data.splitlines()[1:]:
             if line[:1].strip():  # the lines of a document are indented
                 self._line(line, where, records)
-
-
-def _beyond(document: FioDocument, others: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """What is left out of the documents of a run: a constant reason, and a sentence."""
-    yield from excess(document)
-    if others:
-        names = ", ".join(others)
-        yield "unknown_direction", f"{names}: left out; expected read, write, trim, mixed and sync"

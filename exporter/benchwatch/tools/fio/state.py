@@ -7,7 +7,6 @@ after the previous one.
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence, Set
-from itertools import islice
 from typing import Any
 
 from ...metrics.buckets import Buckets
@@ -16,7 +15,7 @@ from ..api import HISTORY, Figures, Outcome, Report, Times, Written
 from . import main_figures, metrics
 from .document import FioDocument, Job
 from .ending import Judgement, because, failure, judge, judge_jobs
-from .jobs import MOST_OPTIONS, parameters, reported_jobs
+from .jobs import parameters, reported_jobs
 from .moments import Interval
 from .snapshot import ISSUED, FioSnapshot, JobSeries, take
 from .text import DepthNote, Fatal, Interrupted, TextResults
@@ -118,8 +117,7 @@ class FioState:
         """See tools.State."""
         if self._snapshot is None or self._document is None:
             return {}
-        found = parameters(self._document, self._snapshot.jobs, self._snapshot.labels)
-        return dict(islice(found.items(), MOST_OPTIONS))
+        return parameters(self._document, self._snapshot.jobs, self._snapshot.labels)
 
     def figures(self) -> Figures:
         """See tools.State."""

@@ -14,7 +14,7 @@ IPERF3 = Tool(
     roles=(metrics.CLIENT, metrics.SERVER),
     kinds={"text": Kind(Iperf3Parser)},
     recognise=recognise_lines(recognised),
-    new_state=lambda *_: KitState(metrics.FAMILIES, (metrics.CLIENT, metrics.SERVER), 0.0),
+    new_state=lambda _: KitState(metrics.FAMILIES, (metrics.CLIENT, metrics.SERVER), 0.0),
     time_limit=re.compile(r"(?:^|\s)(?:-t ?|--time[= ])(\S+)"),
     advice="--json-stream gives (before 3.17 --forceflush)",
     has_server=True,

@@ -103,7 +103,7 @@ class TextTool:
             roles=self.roles,
             kinds={"text": Kind(lambda: KitParser(self.compiled, self.hooks))},
             recognise=self._recognise,
-            new_state=lambda *_: KitState(self.families, self.roles, self.rounding),
+            new_state=lambda _: KitState(self.families, self.roles, self.rounding),
             time_limit=re.compile(self.time_limit) if self.time_limit else None,
             advice=self.advice,
             example=self.example,

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from ...metrics.buckets import BINS, Buckets, Counts, quantiles
 from ...metrics.latencies import is_whole
-from ...metrics.limits import OTHER
 from ...metrics.samples import Sample
 from ..beginning import PUNCTUAL, SLOW
 from . import metrics
@@ -34,12 +33,9 @@ _PIECES = 100
 
 
 class TransactionLog:
-    """The files of all threads of one process. The result does not depend on the order in which they are read.
+    """The files of all threads of one process. The result does not depend on the order in which they are read."""
 
-    Scripts numbered from `scripts` on are counted as one.
-    """
-
-    def __init__(self, buckets: Buckets, scripts: int) -> None:
+    def __init__(self, buckets: Buckets) -> None:
         self.windows = Windows()
         self.lines = 0
         self.transactions = 0
@@ -51,7 +47,6 @@ class TransactionLog:
         self.end: float | None = None
         """When the last transaction completed, Unix seconds."""
         self._buckets = buckets
-        self._scripts = scripts
         self._bins: dict[int, Counts] = {}
         self._sums: dict[int, int] = {}
         self._histograms: dict[int, Sample] = {}  # of the scripts that have not changed since
@@ -118,14 +113,13 @@ class TransactionLog:
         for script, counts in sorted(self._bins.items()):
             if script not in self._histograms:
                 value = self._buckets.value(counts, self._sums[script] / 1e6)
-                label = str(script) if script < self._scripts else OTHER
-                self._histograms[script] = Sample(metrics.LATENCY, (label,), value)
+                self._histograms[script] = Sample(metrics.LATENCY, (str(script),), value)
             yield self._histograms[script]
 
     def _count(self, record: Transactions, stream: str) -> None:
         latency, filled = record.latency, record.bins
         self._highest = max(self._highest, int(latency.max()))
-        for script, chosen in by_value(np.minimum(record.script, self._scripts)):
+        for script, chosen in by_value(record.script):
             self._histograms.pop(script, None)
             if script not in self._bins:
                 self._bins[script], self._sums[script] = np.zeros(BINS, np.int64), 0
@@ -138,10 +132,10 @@ class TransactionLog:
 class LogChoice:
     """The logs in a folder, as far as they have been read."""
 
-    def __init__(self, buckets: Buckets, scripts: int) -> None:
-        self.every = TransactionLog(buckets, scripts)
+    def __init__(self, buckets: Buckets) -> None:
+        self.every = TransactionLog(buckets)
         """All of them, whichever run they belong to."""
-        self.none = TransactionLog(buckets, scripts)
+        self.none = TransactionLog(buckets)
         self.behind = math.inf
         """The shortest time from the end of a piece of the log, or a line with Unix time, to its arrival, seconds."""
         self._files: set[str] = set()

@@ -28,7 +28,6 @@ from collections.abc import Collection, Iterator, Mapping
 
 from ...metrics.buckets import Buckets
 from ...metrics.latencies import is_cut_off
-from ...metrics.limits import DEFAULT, Limits
 from ...metrics.samples import Sample
 from ..api import HISTORY, Figures, Outcome, Report, Times, Written
 from ..beginning import PUNCTUAL, ROUNDING, SLOW, ElapsedState, beginning
@@ -60,13 +59,13 @@ Record = Progress | Transactions | AggregateInterval | Entry | Banner | Version 
 class PgbenchState(ElapsedState):
     """One run of pgbench."""
 
-    def __init__(self, buckets: Buckets, limits: Limits = DEFAULT) -> None:
+    def __init__(self, buckets: Buckets) -> None:
         super().__init__()
         self.tool_version = ""
         self.idle_reports = 0
         self._course = ProgressCourse()
         self._results = Results()
-        self._logs = LogChoice(buckets, limits.scripts)
+        self._logs = LogChoice(buckets)
         self._totals = Totals(self._logs.every)
         self._lines: deque[Progress] = deque(maxlen=HISTORY)
         self._last_interval: int | None = None  # of the aggregated log

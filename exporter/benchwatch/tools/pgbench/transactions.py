@@ -37,7 +37,7 @@ EXAMINED = 4096
 
 _LINE = re.compile(
     rb"(?P<client>\d+) (?P<number>\d+) (?P<time>\d{1,12}|skipped|failed|serialization|deadlock|other) "
-    rb"(?P<script>\d{1,4}) (?P<second>[1-3]\d{9}) (?P<microsecond>\d{1,6})"
+    rb"(?P<script>\d{1,3}) (?P<second>[1-3]\d{9}) (?P<microsecond>\d{1,6})"
     rb"(?: (?P<extra>\d{1,12}))?(?: (?P<retries>\d{1,12}))?\r?"
 )
 _NUMBERED = re.compile(rb"(?m)^(\d{1,18}) (\d{1,18}) ")
@@ -45,7 +45,7 @@ _FIRST_SECOND, _LAST_SECOND = 1_000_000_000, 3_999_999_999
 _PIECE = 1 << 13
 _CLIENT, _TRANSACTION, _TIME, _SCRIPT, _SECOND, _MICROSECOND = range(6)
 _SHORTEST = (1, 1, 1, 1, 10, 1, 1, 1)
-_LONGEST = (MOST_DIGITS, MOST_DIGITS, 12, 4, 10, 6, 12, 12)
+_LONGEST = (MOST_DIGITS, MOST_DIGITS, 12, 3, 10, 6, 12, 12)
 """How many digits the number in each field has."""
 
 
