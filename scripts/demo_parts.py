@@ -165,6 +165,7 @@ class Demo:
         config.write_text(_EXPORTER_CONFIG.format(cvm=self.url("CVM"), disks=roles))
         listen = f"--web.listen-address={self._address('exporter')}"
         more = [f"--runs.path={self.folder / 'runs'}", f"--prometheus.url={self.url('Prometheus')}"]
+        more.append(f"--grafana.url={self.url('Grafana')}")
         return [_benchwatch(), "serve", f"--config.file={config}", listen, *more]
 
     def _alertmanager(self) -> list[str]:

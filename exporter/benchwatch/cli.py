@@ -204,6 +204,9 @@ def add_serve(add: Any, common: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="show disks, vdisks and alerts from this Prometheus on the pages of runs",
     )
+    serve.add_argument(
+        "--grafana.url", dest="grafana", metavar="URL", help="link the pages of runs to the boards of this Grafana"
+    )
     command.set_defaults(func=_serve)
 
 
@@ -260,4 +263,5 @@ def _serve(options: argparse.Namespace) -> int:
         options.web_config,
         server_url(options.prometheus, "--prometheus.url") if options.prometheus else "",
         server_url(options.external_url, "--web.external-url") if options.external_url else "",
+        server_url(options.grafana, "--grafana.url") if options.grafana else "",
     )

@@ -113,6 +113,22 @@ def test_the_landing_page_is_live_but_for_what_the_reader_has_selected(browser: 
     browser.wait(f"{summary} != window.kept")
 
 
+def test_the_list_is_searched_while_the_reader_types_and_ticks_stay(browser: Browser, exporter: Exporter) -> None:
+    runs = "[...document.querySelectorAll('tbody th[scope=row] a')].map(link => link.textContent).join()"
+    browser.open(f"{exporter.url}/", f"{runs}.startsWith('live,')")
+    browser.value("window.kept = document.querySelector('#live'); document.querySelector('input[value=live]').click()")
+    browser.wait("!window.kept.isConnected")
+    assert browser.value("document.querySelector('input[value=live]').checked"), "the list that is fetched again"
+    typed = "document.querySelector('input[name=q]')"
+    browser.value(f"{typed}.value = 'live'; {typed}.dispatchEvent(new Event('input', {{bubbles: true}}))")
+    browser.wait(f"{runs} == 'live' && location.search.includes('q=live')")
+    assert browser.value("document.querySelector('input[value=live]').checked && Boolean(window.kept)")
+    browser.value("document.querySelector('#compare button').click()")
+    browser.wait("location.pathname == '/compare'")
+    assert browser.value("location.search") == "?base=live"
+    browser.wait("document.querySelector('.note')?.textContent.includes('tick at least two runs')")
+
+
 def test_what_the_reader_searches_stays_chosen_while_the_page_is_live(browser: Browser, exporter: Exporter) -> None:
     runs = "[...document.querySelectorAll('tbody th[scope=row] a')].map(link => link.textContent).join()"
     browser.open(f"{exporter.url}/", f"{runs}.startsWith('live,')")

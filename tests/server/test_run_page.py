@@ -21,6 +21,7 @@ from benchwatch.server import looks as looks_module
 from benchwatch.server.assets import RUN_POLICY
 from benchwatch.server.board import Exporter
 from benchwatch.server.looks import Looks
+from benchwatch.server.run_page import run_page
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.registry import names
 from tests.support.pages import Page
@@ -413,3 +414,45 @@ def test_alerts_that_fire_are_shown_those_of_other_runs_are_not(pgbench: Path) -
         f"{EVIL} critical: {EVIL}",
     ]
     assert texts(tree, "#machine .note") == ["Prometheus has no disk of node_exporter with any I/O in this time."]
+
+
+def test_parameters_that_differ_from_the_run_before_come_first(place: Place) -> None:
+    for run, begin, shared in (("older", 900, "1GB"), ("a", 300, "8GB")):
+        lines = "".join(
+            f"progress: {NOW - begin + n:.3f} s, 100.0 tps, lat 2.000 ms stddev 0.100\n" for n in range(1, 61)
+        )
+        place(f"{run}/db1.err", lines.encode(), NOW - begin + 60)
+        command = f"command: pgbench -c 4 --log-prefix=/dev/shm/benchwatch-{run}-x1/db1"
+        record = (
+            f"{{end: {NOW - begin + 60}, exit_code: 0, parameters: {{shared_buffers: {shared}, jit: 'on'}}, {command}}}"
+        )
+        folder = place(f"{run}/db1.yaml", record.encode()).parents[1]
+    with site(folder) as server:
+        tree = server.tree("a")
+        first = server.tree("older")
+    assert "Parameters: 1 differs from older, the run before" in texts(tree, "summary")
+    (details,) = [node for node in tree.css("details") if "the run before" in node.text()]
+    tables = [[cell.text(strip=True) for cell in table.css("th, td")] for table in details.css("table")]
+    assert tables == [["", "a", "older", "shared_buffers", "8GB", "1GB"], ["jit", "on"]]
+    (link,) = details.css("a")
+    assert link.attributes["href"] == "../compare?base=older&other=a"
+    assert "Parameters" in texts(first, "summary")
+
+
+def test_the_page_links_to_the_boards_of_grafana_at_the_time_of_the_run(pgbench: Path) -> None:
+    runs = Runs([pgbench], RunsSettings(), Buckets())
+    while runs.poll(NOW):
+        pass
+    board = Exporter(runs, [], [], None, lambda: NOW)
+    run = board.run("a")
+    assert run is not None
+    (worker,) = run.workers
+    assert worker.start is not None and worker.end is not None
+    tree = LexborHTMLParser(run_page(run, {}, now=NOW, grafana="http://graf.example:3000"))
+    links = [node.attributes for node in tree.css("#now a")]
+    time = f"var-run=a&from={int(1000 * worker.start)}&to={int(1000 * worker.end) + 1000}"
+    assert [link["href"] for link in links] == [
+        f"http://graf.example:3000/d/{board}/?{time}" for board in ("benchwatch-live", "benchwatch-spike")
+    ]
+    assert {link["data-begin"] for link in links} == {f"{worker.start:.3f}"}
+    assert not LexborHTMLParser(run_page(run, {}, now=NOW)).css("#now a")

@@ -61,6 +61,18 @@ def differences(base: Sequence[Result], other: Sequence[Result], vary: Collectio
         yield Difference(name, before, after, name in named, intended)
 
 
+def changed(before: Mapping[str, str], now: Mapping[str, str], runs: tuple[str, str]) -> Iterator[tuple[str, str, str]]:
+    """The parameters that differ between two runs of these names: the name, its value before, and now."""
+    for name in sorted(before.keys() | now.keys()):
+        values = before.get(name, ""), now.get(name, "")
+        said = [
+            [word.replace(run, "") for word in _words(value)] if name.startswith(COMMAND) else value
+            for run, value in zip(runs, values, strict=True)
+        ]
+        if said[0] != said[1] and not _PASSING.fullmatch(name):
+            yield name, *values
+
+
 def _values(runs: Sequence[Result]) -> Mapping[str, str]:
     """The parameters of one side; if its runs differ, their values side by side."""
     names = dict.fromkeys(name for run in runs for name in run.parameters)

@@ -221,10 +221,15 @@ def parameters(run: View) -> Mapping[str, str]:
 
     If the repeats of an experiment differ in one, it has all their values.
     """
+    return together((timeline.worker, timeline.parameters) for timeline in run.timelines)
+
+
+def together(workers: Iterable[tuple[str, Mapping[str, str]]]) -> Mapping[str, str]:
+    """The parameters of these workers; see parameters."""
     found: dict[str, dict[str, dict[str, None]]] = {}
-    for timeline in run.timelines:
-        for name, value in timeline.parameters.items():
-            found.setdefault(name, {}).setdefault(timeline.worker, {})[value] = None
+    for worker, given in workers:
+        for name, value in given.items():
+            found.setdefault(name, {}).setdefault(worker, {})[value] = None
     flat = {}
     for name, of_workers in found.items():
         values = {worker: "; ".join(each) for worker, each in of_workers.items()}

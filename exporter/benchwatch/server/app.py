@@ -46,14 +46,16 @@ def make_app(
     hosts: Collection[str] = (),
     only_hosts: bool = False,
     looks: Looks | None = None,
+    grafana: str = "",
 ) -> web.Application:
     """All pages of an exporter.
 
     `own` counts scrapes and refusals. `clock` gives Unix seconds. `hosts` are names that are also served on loopback;
-    with `only_hosts`, they are the only ones anywhere (see guards.check_host). `looks` draws pages of runs.
+    with `only_hosts`, they are the only ones anywhere (see guards.check_host). `looks` draws pages of runs,
+    which link to the Grafana at the URL `grafana`.
     """
     looks = Looks(RunsSettings(), Buckets()) if looks is None else looks
-    pages = _Pages(board, pushes, own, clock, looks)
+    pages = _Pages(board, pushes, own, clock, looks, grafana)
     app = web.Application(
         middlewares=[answer_failures, check_host(own, hosts, everywhere=only_hosts), check_user(config, own)]
     )
@@ -93,7 +95,13 @@ def make_app(
 
 class _Pages:
     def __init__(
-        self, board: Exporter, pushes: Pushes, own: OwnMetrics, clock: Callable[[], float], looks: Looks
+        self,
+        board: Exporter,
+        pushes: Pushes,
+        own: OwnMetrics,
+        clock: Callable[[], float],
+        looks: Looks,
+        grafana: str,
     ) -> None:
         self._board = board
         self._looks = looks
@@ -101,6 +109,7 @@ class _Pages:
         self._pushes = pushes
         self._own = own
         self._clock = clock
+        self._grafana = grafana
 
     async def metrics(self, request: web.Request) -> web.Response:
         names = request.query.getall("collect[]", PARTS)
@@ -146,8 +155,10 @@ class _Pages:
         view = self._board.run(name)
         if view is None:
             return await answer(request, no_run(name, self._board.run_names), _headers(RUN_POLICY), 404)
-        parts = await self._looks.parts(view, self._board.places(name), self._board.vdisks(name))
-        text = run_page(view, parts, now=self._clock(), since=request.query.get("since"))
+        parts = await self._looks.parts(
+            view, self._board.places(name), self._board.vdisks(name), self._board.before(view)
+        )
+        text = run_page(view, parts, now=self._clock(), since=request.query.get("since"), grafana=self._grafana)
         return await answer(request, text, _headers(RUN_POLICY))
 
     async def compare(self, request: web.Request) -> web.Response:

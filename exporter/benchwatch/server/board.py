@@ -126,6 +126,20 @@ class Exporter:
         problems = [problem for run in runs for problem in run.problems]
         return Run(name, tuple(workers), tuple(problems))
 
+    def before(self, run: Run) -> Run | None:
+        """The last run in memory of the same tools that began before that one."""
+        tools = {worker.tool for worker in run.workers}
+        start = min((worker.start for worker in run.workers if worker.start is not None), default=0.0)
+        found = {
+            worker.start: worker.run
+            for worker in self._runs.workers
+            if worker.tool.name in tools
+            and worker.start is not None
+            and worker.start < start
+            and worker.run != run.name
+        }
+        return self.run(found[max(found)]) if found else None
+
     def places(self, name: str) -> list[RunPlace]:
         """Where the files of the run with that label are, each place with workers of its own."""
         return [

@@ -58,13 +58,14 @@ def serve(
     web_config: Path | None,
     prometheus: str = "",
     external_url: str = "",
+    grafana: str = "",
 ) -> int:
     """Serve until SIGINT or SIGTERM; exit code 0.
 
     Paths within the settings are relative to `base`. `runs` is the folder of runs, `push` the one that pushes are
-    written to (None: pushes are refused), `prometheus` the URL of the Prometheus that pages of runs ask, and
-    `external_url` the address at which people open the pages, if it is another one. Raises
-    ConfigError when an address or a configuration cannot be used.
+    written to (None: pushes are refused), `prometheus` the URL of the Prometheus that pages of runs ask,
+    `external_url` the address at which people open the pages, if it is another one, and `grafana` the URL of the
+    Grafana that these link to. Raises ConfigError when an address or a configuration cannot be used.
     """
     raise_descriptor_limit()
     config = WebConfigFile(web_config) if web_config else OPEN
@@ -73,7 +74,9 @@ def serve(
     pollers = start_pollers(settings.nutanix, mapping)
     unlisted = Unlisted(mapping, pollers, settings.nutanix.poll_interval)
     try:
-        asyncio.run(_serve(settings, roots, push, pollers, unlisted, addresses, config, prometheus, external_url))
+        asyncio.run(
+            _serve(settings, roots, push, pollers, unlisted, addresses, config, prometheus, external_url, grafana)
+        )
     finally:
         for poller in pollers:
             poller.stop()
@@ -98,6 +101,7 @@ async def _serve(
     config: Renewable,
     prometheus: str,
     external_url: str,
+    grafana: str,
 ) -> None:
     here = Here(settings.host or socket.gethostname(), settings.vm, socket.gethostname())
     buckets = Buckets(settings.histogram.buckets_per_octave)
@@ -121,6 +125,7 @@ async def _serve(
         hosts=hosts,
         only_hosts=bool(settings.web.hosts),
         looks=Looks(settings.runs, buckets, prometheus),
+        grafana=grafana,
     )
     gc.freeze()  # imported modules stay in memory anyway
     runner = await serve_web(app, addresses, config, external_url)

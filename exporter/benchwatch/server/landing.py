@@ -90,11 +90,12 @@ def _form(workers: Sequence[Worker], query: Query) -> str:
     states = [state for state in cells.STATES if state == query.state or any(one.state == state for one in workers)]
     opened = "".join(f'<input type="hidden" name="open" value="{in_html(name)}">' for name in query.open)
     return (
-        f'<form method="get" role="search"><input type="search" name="q" value="{in_html(query.q)}" '
+        '<div class="choose"><form method="get" role="search">'
+        f'<input type="search" name="q" value="{in_html(query.q)}" '
         'placeholder="Name or label=value" aria-label="Name or label=value">'
         f"{_select('tool', 'all tools', tools, query.tool)}{_select('state', 'all states', states, query.state)}"
         f"{_select('sort', '', SORTS, query.sort)}{opened}<button>Show</button></form>\n"
-        '<form id="compare" action="compare"><button>Compare the ticked runs</button></form>\n'
+        '<form id="compare" action="compare"><button>Compare the ticked runs</button></form></div>\n'
     )
 
 
@@ -175,6 +176,7 @@ def _experiment(experiment: Folded, query: Query, now: float) -> str:
     several = "".join(cells.state(kind, f"{states[kind]} {kind}") for kind in cells.STATES if states[kind])
     worker = experiment.workers[0]
     write = cells.throughput(worker)
+    together = experiment.spread(duration)
     row = _line(
         "experiment",
         f'{_tick(experiment.name)}{link}{in_html(experiment.name)}</a> <span class="soft">{many}</span>',
@@ -184,7 +186,7 @@ def _experiment(experiment: Folded, query: Query, now: float) -> str:
         _each(experiment, write),
         _spread("Mean latency", experiment, latency, figures.latency),
         _spread("p99", experiment, p99, figures.latency),
-        _spread("Duration", experiment, duration, figures.duration),
+        _figure("Duration", figures.duration(together.mean if together else None)),
         _figure("Last report", figures.age(now - experiment.end)),
     )
     return row + ("".join(_run(run, now, member=True) for run in experiment.runs) if opened else "")
@@ -201,17 +203,12 @@ def _spread(
     found = experiment.spread(figure)
     if found is None:
         return _figure(label, figures.NOT_MEASURED)
-    ends = [write(end) for end in (min(found.values), max(found.values))]
-    if experiment.points and ends[0] != ends[1]:
-        return _figure(label, " to ".join(ends), unit, bold=True)
-    certain = label != "Duration" and found.half_width is not None
-    return _figure(
-        label,
-        write(found.mean),
-        unit,
-        bold=label != "Duration",
-        note=f"±{100 * found.half_width:.1f} %" if certain and found.half_width is not None else "",
-    )
+    least, most = (write(end) for end in (min(found.values), max(found.values)))
+    if experiment.points and least != most:
+        (number, _, of), (_, _, same) = least.partition(" "), most.partition(" ")
+        return _figure(label, f"{number if of == same else least} to {most}", unit, bold=True)
+    note = "" if found.half_width is None else f"±{100 * found.half_width:.1f} %"
+    return _figure(label, write(found.mean), unit, bold=True, note=note)
 
 
 def _each(experiment: Folded, write: Callable[[float | None], str]) -> str:

@@ -95,6 +95,8 @@ class _Look:
     def __init__(self, run: Run, places: Sequence[RunPlace], looks: "Looks") -> None:
         self.run = run
         self.places = places
+        self.before: Run | None = None
+        """The run before it, whose parameters are compared with its own."""
         self._polled = 0.0
         self.asked = 0.0
         self.followed = [
@@ -114,9 +116,9 @@ class _Look:
         for followed in self.followed:
             followed.stopping = True
 
-    def note(self, run: Run, places: Sequence[RunPlace], vdisks: Sequence[Vdisk]) -> None:
+    def note(self, run: Run, places: Sequence[RunPlace], vdisks: Sequence[Vdisk], before: Run | None) -> None:
         """Note the run's present state."""
-        self.run, self.places = run, places
+        self.run, self.places, self.before = run, places, before
         if not self._prometheus:
             self._vdisks.note(vdisks)
             self._polled = max((one.time or 0.0 for one in vdisks), default=0.0)
@@ -128,13 +130,13 @@ class _Look:
             for followed, place in zip(self.followed, self.places, strict=True)
         ]
         states = {worker.name: (worker.state, worker.reason) for worker in self.run.workers}
-        seen = states, self._polled
+        seen = states, self._polled, self.before and self.before.name
         if not any(new) and seen == self._drawn:
             return None
         self._drawn = seen
         timelines = [one for followed in self.followed for one in followed.timelines]
         self.timelines = [_as_now(one, states) for one in timelines]
-        return run_plots.drawn(self.timelines, self._vdisks)
+        return run_plots.drawn(self.timelines, self._vdisks, self.before)
 
     def _alerts(self) -> str:
         return run_plots.alerts(self._prometheus, self.run.name)
@@ -174,7 +176,9 @@ class Looks:
         """The runs that are followed at the moment."""
         return list(self._looks)
 
-    async def parts(self, run: Run, places: Sequence[RunPlace], vdisks: Sequence[Vdisk] = ()) -> Mapping[str, PagePart]:
+    async def parts(
+        self, run: Run, places: Sequence[RunPlace], vdisks: Sequence[Vdisk] = (), before: Run | None = None
+    ) -> Mapping[str, PagePart]:
         """The present parts of its page; before the first drawing, the progress of reading."""
         look = self._looks.get(run.name)
         if look is None or [one.folder for one in look.places] != [one.folder for one in places]:
@@ -185,7 +189,7 @@ class Looks:
                 look.stop()
             look = self._looks[run.name] = _Look(run, places, self)
         look.asked = time.monotonic()
-        look.note(run, places, vdisks)
+        look.note(run, places, vdisks, before)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(KEPT, self._look_after)
         main = look.chores["course"]

@@ -1,12 +1,13 @@
 // Fetches the page again every `data-seconds` and replaces its parts, except where the reader has selected text.
+// What the reader searches, opens or sorts by is shown at once, and kept in the address.
 (() => {
   const lost = document.getElementById("lost");
-  let busy = false;
+  let asked = 0;
   const query = () => {
     const known = [...document.querySelectorAll("[data-version]")].map(part => part.id + ":" + part.dataset.version);
-    const asked = new URLSearchParams(location.search);
-    asked.set("since", known.join(","));
-    return "?" + asked;
+    const wanted = new URLSearchParams(location.search);
+    wanted.set("since", known.join(","));
+    return "?" + wanted;
   };
   const show = page => {
     const selects = String(getSelection()) !== "";
@@ -23,19 +24,18 @@
     }
   };
   const refresh = async () => {
-    if (busy || document.hidden) return;
-    busy = true;
+    const mine = ++asked;
     try {
       const answer = await fetch(location.pathname + query(), {cache: "no-store", signal: AbortSignal.timeout(9000)});
       if (!answer.ok) throw new Error(answer.status);
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      if (mine !== asked) return;
       show(page);
       document.title = page.title;
       lost.hidden = true;
     } catch {
       lost.hidden = false;
     }
-    busy = false;
   };
   const wait = began => {
     const seconds = Number(document.querySelector("[data-seconds]").dataset.seconds);
@@ -43,9 +43,42 @@
   };
   const again = async () => {
     const began = performance.now();
-    await refresh();
+    if (!document.hidden) await refresh();
     wait(began);
   };
+
+  const search = document.querySelector("form[role=search]");
+  const chosen = () => {
+    const given = [...new FormData(search)].filter(([name, value]) => value && name !== "open");
+    const open = new URLSearchParams(location.search).getAll("open").map(name => ["open", name]);
+    return "?" + new URLSearchParams([...given, ...open]);
+  };
+  search?.addEventListener("input", () => {
+    history.replaceState(null, "", chosen());
+    refresh();
+  });
+  search?.addEventListener("submit", event => {
+    event.preventDefault();
+    history.pushState(null, "", chosen());
+    refresh();
+  });
+  document.addEventListener("click", event => {
+    const link = event.target.closest?.("a");
+    if (link?.matches("#live [href^='?']") && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+      event.preventDefault();
+      history.pushState(null, "", link.getAttribute("href"));
+      refresh();
+    }
+    // Links to Grafana lead to the time that the plots show.
+    const zoom = location.hash.match(/^#zoom=([\d.]+),([\d.]+)$/);
+    if (link?.dataset.begin && zoom) {
+      const address = new URL(link.href);
+      ["from", "to"].forEach((name, place) =>
+        address.searchParams.set(name, Math.round(1000 * (Number(link.dataset.begin) + Number(zoom[place + 1])))));
+      link.href = address;
+    }
+  });
+  addEventListener("popstate", () => search && refresh());
   wait(performance.now());
-  document.addEventListener("visibilitychange", refresh);
+  document.addEventListener("visibilitychange", () => document.hidden || refresh());
 })();

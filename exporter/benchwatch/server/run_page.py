@@ -7,6 +7,7 @@ from outside goes through `in_html`; names in links are quoted.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from urllib.parse import urlencode
 
 from ..model.run import Run, Worker
 from ..values import numbers as figures
@@ -22,13 +23,19 @@ _WITHOUT_SCRIPT = 5
 """Seconds after which a browser without scripts loads the whole page again."""
 _MOST_WORKERS = 50
 _MOST_NAMED = 100
+_BOARDS = (("Live", "benchwatch-live"), ("Spike", "benchwatch-spike"))
 
 
-def run_page(view: Run, parts: Mapping[str, PagePart], *, now: float, since: str | None = None) -> str:
-    """The page at `now` (Unix seconds); with `since`, only the parts that differ from a browser's versions."""
+def run_page(
+    view: Run, parts: Mapping[str, PagePart], *, now: float, since: str | None = None, grafana: str = ""
+) -> str:
+    """The page at `now` (Unix seconds); with `since`, only the parts that differ from a browser's versions.
+
+    It links to the boards of the Grafana at that URL.
+    """
     known = dict(one.partition(":")[::2] for one in since.split(",")) if since is not None else {}
     seconds = _ACTIVE_SECONDS if _reads(view, parts) else _ENDED_SECONDS
-    body = f'<div id="now" data-seconds="{seconds}">{_now(view, now)}</div>'
+    body = f'<div id="now" data-seconds="{seconds}">{_now(view, now)}{_boards(view, now, grafana)}</div>'
     for name in _PARTS:
         part = parts.get(name, PagePart("", ""))
         if since is None or known.get(name) != part.version or not part.version:
@@ -87,6 +94,20 @@ def _now(view: Run, now: float) -> str:
     elif len(workers) > 1:
         shown += _table(workers, now)
     return cells.faults(view.problems) + shown + _left(workers, now)
+
+
+def _boards(view: Run, now: float, grafana: str) -> str:
+    """Links to the boards about the time of the run; the script narrows them to the time that the plots show."""
+    starts = [worker.start for worker in view.workers if worker.start is not None]
+    if not grafana or not starts:
+        return ""
+    begin, end = min(starts), now if view.active else view.end
+    query = urlencode({"var-run": view.name, "from": int(1000 * begin), "to": int(1000 * end) + 1000}, errors="replace")
+    links = " · ".join(
+        f'<a data-begin="{begin:.3f}" rel="noreferrer" href="{in_html(f"{grafana}/d/{board}/?{query}")}">{name}</a>'
+        for name, board in _BOARDS
+    )
+    return f'<p class="soft">In Grafana: {links}</p>'
 
 
 def _times(workers: Sequence[Worker], now: float) -> list[str]:

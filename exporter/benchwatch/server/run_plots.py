@@ -6,21 +6,24 @@ The code of `benchwatch show` makes the figures and sentences, that of the repor
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from ..compare.parameters import changed
 from ..history.timeline import Timeline
+from ..model.run import Run
 from ..plots import run_tables
 from ..plots.benchmark import benchmark_figures, nothing_to_draw
 from ..plots.machine import reasons, sections
-from ..plots.run_view import View, view
+from ..plots.run_view import View, parameters, together, view
 from ..plots.section import Section, attempted_section, rendered
 from ..plots.stage import stages
 from ..results.result import results_of
 from ..results.result_view import of_run
 from ..show.as_html import html
-from ..show.content import Sentence, Table, TableRow
+from ..show.content import Column, Sentence, Table, TableRow
 from ..tools.registry import names
 from ..values.printable import in_html
 from ..why.exported import SLOW, UNSEEN
 from ..why.prometheus import Prometheus, PrometheusError
+from .comparisons import Asked
 from .vdisks import VdiskHistory
 
 _PATIENCE = 5.0
@@ -34,8 +37,8 @@ def note(text: str) -> str:
     return f'<p class="note">{in_html(text)}</p>'
 
 
-def drawn(timelines: Sequence[Timeline], vdisks: VdiskHistory) -> str:
-    """All sections that are made from its files."""
+def drawn(timelines: Sequence[Timeline], vdisks: VdiskHistory, before: Run | None = None) -> str:
+    """All sections that are made from its files; `before` is the run whose parameters are compared with its own."""
     if not timelines:
         return note(f"nothing is recognised yet in the files of this run: expected output of {names()}")
     run = view(timelines[0].run, timelines)
@@ -43,7 +46,7 @@ def drawn(timelines: Sequence[Timeline], vdisks: VdiskHistory) -> str:
         ("Result", partial(_results, timelines)),
         ("Over time", partial(_plots, run)),
         ("Nutanix vdisks", partial(_vdisks, run, vdisks)),
-        ("Details", partial(_details, run)),
+        ("Details", partial(_details, run, before)),
     )
     return "".join(rendered(section) for title, make in parts for section in attempted_section(title, make))
 
@@ -76,30 +79,45 @@ def _vdisks(run: View, vdisks: VdiskHistory) -> Iterator[Section]:
         yield Section("Nutanix vdisks", plots)
 
 
-def _details(run: View) -> Iterator[Section]:
+def _details(run: View, before: Run | None) -> Iterator[Section]:
     """What the tool reported, parameters and environment, folded: the result and the plots come first."""
     html = ""
     for title, make in (
-        ("Results of the whole run", _whole),
-        ("Parameters", _parameters),
-        ("Environment", _environment),
+        ("Results of the whole run", partial(_whole, run)),
+        ("Parameters", partial(_parameters, run, before)),
+        ("Environment", partial(_environment, run)),
     ):
-        for section in attempted_section(title, partial(make, run)):
+        for section in attempted_section(title, make):
             if section.html:
-                html += f"<details><summary>{title}</summary>{section.html}</details>"
+                html += f"<details><summary>{in_html(section.title)}</summary>{section.html}</details>"
             html += "".join(map(note, section.notes))
     yield Section("Details", html=html)
 
 
 def _whole(run: View) -> Iterator[Section]:
     if all(worker.end is not None for worker in run.timelines):
-        yield Section("", html=run_tables.results([run]))
+        yield Section("Results of the whole run", html=run_tables.results([run]))
 
 
-def _parameters(run: View) -> Iterator[Section]:
+def _parameters(run: View, before: Run | None) -> Iterator[Section]:
+    """Those that differ from the run before come first."""
     _, shared, _ = run_tables.settings([run])
-    if shared:
-        yield Section("", html=run_tables.table((), shared))
+    title, first = "Parameters", ""
+    if before:
+        theirs = together((worker.name, worker.parameters) for worker in before.workers)
+        differing = [
+            TableRow([name, now, earlier])
+            for name, earlier, now in changed(theirs, parameters(run), (before.name, run.run))
+        ]
+        title += f": {len(differing) or 'none'} differ{'s' * (len(differing) == 1)} from {before.name}, the run before"
+        columns = [Column(name, right=False) for name in (run.run, before.name)]
+        first = run_tables.table(columns, differing) if differing else ""
+        names = {row.cells[0] for row in differing}
+        shared = [row for row in shared if row.cells[0] not in names]
+        link = "../" + in_html(Asked(before.name, (run.run,)).address)
+        first += f'<p><a href="{link}">Compare with {in_html(before.name)}</a></p>'
+    if shared or first:
+        yield Section(title, html=first + (run_tables.table((), shared) if shared else ""))
 
 
 def _environment(run: View) -> Iterator[Section]:
@@ -110,7 +128,7 @@ def _environment(run: View) -> Iterator[Section]:
         for disk, role in worker.runfile.roles.items()
     }
     rows = [TableRow([f"Disk {disk}", role]) for disk, role in disks.items()]
-    yield Section("", html=run_tables.table((), [*run_tables.environment([run]), *rows, *machine]))
+    yield Section("Environment", html=run_tables.table((), [*run_tables.environment([run]), *rows, *machine]))
 
 
 def machine(url: str, timelines: Sequence[Timeline]) -> str:
