@@ -25,13 +25,13 @@ TOTAL = {
     "pgbench_latency_seconds_bucket": {"script": "0", "le": "+Inf"},
 }
 SHOWN = {
-    ("pgbench", "Rate /s", 0): {'{run="r", unit="TPS"}': 1000},
+    ("pgbench", "Rate", 0): {'{run="r", unit="TPS"}': 1000},
     ("pgbench", "Lost", 0): {f'{{run="r", worker="{one}", what="retried"}}': 1000 for one in ("w1", "w2")},
     ("pgbench", "Latency distribution", 0): {'{le="+Inf"}': 2000},
     ("fio", "Lost", 0): {f'{{run="r", worker="{one}", job="j", op="read"}}': 1000 for one in ("w1", "w2")},
     ("sysbench", "TPS", 1): {'{run="r"}': 1000},
     ("iperf3", "bit/s", 1): {'{run="r"}': 8000},
-    ("live", "table", 2): {'{run="r", what="pgbench TPS"}': 1000},
+    ("live", "table", 3): {'{run="r", what="pgbench TPS"}': 1000},
     ("density", "TPS", 0): {"{}": 1000},
     ("compare", "Results, as multiples of the baseline's", 0): {
         '{run="r", what="pgbench TPS", part="all"}': 2,

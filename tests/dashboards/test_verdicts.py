@@ -9,7 +9,7 @@ from tests.support.programs import series
 from .test_numbers import SECONDS, expression, shows
 
 ON = f"1x{SECONDS}"
-LAST = 10
+LAST = 11
 """The verdict is the last query of the head."""
 
 
@@ -75,9 +75,19 @@ def test_the_bars_are_the_stages_of_the_last_picture(tmp_path: Path) -> None:
         stage("_x20 0.5x9 stale", "log device", "now", "sooner"),
         *(stage(f"_x20 {value}x30 stale", "log device", when) for when, value in (("usual", 0.001), ("now", 0.04))),
     ]
-    panel = "What an operation waits for, usually and now"
-    shown = {'{when="usual", stage="log device"}': 0.001, '{when="now", stage="log device"}': 0.04}
-    shows(tmp_path, expression("spike", panel), loads, shown)
+    loads.append(stage("_x20 0.0001x30 stale", "lock", "now"))
+    shown = {
+        f'{{when="operation, {when}", stage="log device"}}': one for when, one in (("usual", 0.001), ("now", 0.04))
+    }
+    shows(tmp_path, expression("spike", "barchart"), loads, shown)
+
+
+def test_the_time_left_is_that_of_the_plan_and_never_below_0(tmp_path: Path) -> None:
+    loads = [*(active(run) for run in ("r", "late")), active("done", "finished")]
+    for run, begun, planned in (("r", 100, 60), ("late", 100, 10), ("done", 100, 60)):
+        loads.append(series("benchwatch_run_start_timestamp_seconds", f"{begun}x{SECONDS}", run=run, worker="w"))
+        loads.append(series("benchwatch_run_planned_seconds", f"{planned}x{SECONDS}", run=run, worker="w"))
+    shows(tmp_path, expression("live", "table", 2), loads, {'{run="r"}': 40.0, '{run="late"}': 0.0})
 
 
 def test_ended_runs_are_not_in_the_head_beside_active_ones(tmp_path: Path) -> None:
@@ -96,5 +106,5 @@ def test_a_run_has_its_own_rate_unit_and_part_of_the_usual(tmp_path: Path) -> No
         series("worker:operations:rate_median5m", f"1000x{SECONDS}", run="r", worker="w"),
     ]
     rates = {'{run="r", what="pgbench TPS"}': 250.0, '{run="i", what="iperf3 bit/s"}': 800.0}
-    shows(tmp_path, expression("live", "table", 2), loads, rates)
-    shows(tmp_path, expression("live", "table", 3), loads, {'{run="r"}': 0.25})
+    shows(tmp_path, expression("live", "table", 3), loads, rates)
+    shows(tmp_path, expression("live", "table", 4), loads, {'{run="r"}': 0.25})

@@ -200,7 +200,7 @@ class View:
         if variable["type"] == "datasource":
             return _as_it_is(variable["current"]["value"])
         if chosen is None and variable.get("allValue"):
-            return _as_it_is(variable["allValue"])
+            return _as_it_is(interpolate(variable["allValue"], values))
         found = self.options(variable, values) if chosen is None else [chosen] if isinstance(chosen, str) else chosen
         if variable["multi"] or variable["includeAll"]:
             return _several(found)

@@ -67,7 +67,7 @@ def _recorded(name: str, more: str = "") -> str:
     return f"{name}{{{','.join(filter(None, (RECORDED, more)))}}}" if name in _RECORDS else ""
 
 
-def throughput(height: int = 2, tools: Sequence[Tool] = TOOLS) -> dashboard.Panel:
+def throughput(height: int = 3, tools: Sequence[Tool] = TOOLS) -> dashboard.Panel:
     """All workers and operations of a run together."""
     rates: dict[str, str] = {}
     targets: dict[str, str] = {}
@@ -87,23 +87,22 @@ def throughput(height: int = 2, tools: Sequence[Tool] = TOOLS) -> dashboard.Pane
             add(targets, in_unit(roles.unit, f"sum by (run) ({wanted})"))
     units = [unit.replace("/", r"\/") for unit in rates]
     usual = f'sum by (run) (max by (run, worker, job, op) (worker:operations:rate_median5m{{{RUN},unit=""}}))'
+    dashed = one_of("unit", {unit: f"({one})" for unit, one in targets.items()})
     return strip(
-        "Rate /s",
-        "What each run does a second, all workers together: the mean of the reports in each step; dashed its usual "
-        "rate, the median of 5 minutes, and the target.",
-        *(
-            Query(one_of("unit", {unit: f"({one})" for unit, one in each.items()}), f"{{{{run}}}} {{{{unit}}}}{legend}")
-            for each, legend in ((rates, ""), (targets, " target"))
-            if each
-        ),
-        Query(usual, "{{run}} usual"),
+        "Rate",
+        "What each run does a second, all workers together: the mean of the reports in each step. Of a single run also "
+        "its usual rate, the median of 5 minutes, and its target (dashed).",
+        Query(one_of("unit", {unit: f"({one})" for unit, one in rates.items()}), "{{run}} {{unit}}"),
+        Query(f"{usual} and on () ({ONE})", "{{run}} usual"),
+        *([Query(f"({dashed}) and on () ({ONE})", "{{run}} {{unit}} target")] if targets else []),
         unit="short",
         bad="drops to 0, saw-teeth with the period of checkpoints, or stays below the dashed target.",
         none=NO_RUN,
         height=height,
         slow="1",
+        by_order=True,
         overrides=[
-            override("byRegexp", f"/(^| )({'|'.join(units)}) *$/", color={"mode": "shades", "fixedColor": "green"}),
+            override("byRegexp", f"/^({'|'.join(units)}) *$/", color={"mode": "fixed", "fixedColor": "green"}),
             *(
                 override("byRegexp", f"/{unit}/", unit=shown, custom__axisPlacement="hidden")
                 for unit, shown in ((r"\bB\/s", "Bps"), (r"\bbit\/s", "bps"))
@@ -131,18 +130,25 @@ def _mean_latency(tool: Tool, roles: Roles, latency: Family) -> str:
 
 
 def latency(height: int = 3, tools: Sequence[Tool] = TOOLS) -> dashboard.Panel:
-    """Mean, p99 and, of one run, the maximum and the objective."""
+    """Of one run mean, p99, maximum and objective; of several a line each: p99, or the mean where there is none."""
     means = {
         tool.name: f"({_mean_latency(tool, roles, roles.latency)})" for tool, roles, _ in parts(tools) if roles.latency
     }
+    windows = dict.fromkeys(roles.window.name for _, roles, _ in parts(tools) if roles.window)
+    known = " or ".join(f"last_over_time({name}{{{RUN}}}[$__range] @ end())" for name in windows)
+    mean_ = f"max by (run) ({one_of('tool', means)})"
     return strip(
         "Latency",
-        "Mean over all operations of a run, and percentiles of each second or report, the highest of the workers and "
-        "of the reports in each step. Never averaged: with one worker they are as exact as the tool's own. Some appear "
-        "seconds to the right of the mean, when the tool's log has them. With several runs, mean and p99 of each.",
-        Query(one_of("tool", means), "{{run}} {{tool}} mean"),
-        Query(percentiles(_windows(tools, "0.99")), "{{run}} {{tool}} {{quantile}}"),
-        Query(f"{percentiles(_windows(tools, MAXIMUM))} and on () ({ONE})", "{{run}} {{tool}} {{quantile}}"),
+        "Of one run: the mean over all operations, and percentiles of each second or report, the highest of the "
+        "workers and of the reports in each step. Never averaged: with one worker they are as exact as the tool's own. "
+        "Some appear seconds to the right of the mean, when the tool's log has them. Of several runs the p99 of each, "
+        "or the mean where there is none.",
+        Query(
+            f"{mean_}\nunless on (run) (group by (run) ({known}) unless on () ({ONE}))" if known else mean_,
+            "{{run}} mean",
+        ),
+        Query(percentiles(_windows(tools, "0.99")), "{{run}} {{quantile}}"),
+        Query(f"{percentiles(_windows(tools, MAXIMUM))} and on () ({ONE})", "{{run}} {{quantile}}"),
         Query(f"{OBJECTIVE.expression} and on () ({ONE})", OBJECTIVE.legend),
         unit="s",
         bad="p99 and max rise while the mean stays: a stall that affects only some operations, usually at the log.",
@@ -150,21 +156,22 @@ def latency(height: int = 3, tools: Sequence[Tool] = TOOLS) -> dashboard.Panel:
         height=height,
         log=True,
         slow="1",
+        by_order=True,
     )
 
 
 def _windows(tools: Sequence[Tool], quantile: str) -> str:
     """A quantile of each run's windows; of tools that do not report the 99th percentile, their others instead."""
-    found = {}
-    for tool, roles, earlier in parts(tools):
+    found = []
+    for _, roles, earlier in parts(tools):
         if roles.window and not earlier:
             recorded = _recorded(f"run:{roles.window.name}:max1s", "%s")
             series = f"{roles.window.name}{{{UNRECORDED if recorded else RUN},%s}}"
             every = " or ".join(peak(one) for one in (recorded, series) if one)
             wanted, others = (every.replace("%s", f'quantile{how}"') for how in (f'="{quantile}', '!="1'))
             more = f" or on (run) ({others})" if quantile != "1" else ""
-            found[tool.name] = f"max by (run, quantile) (({wanted}){more})"
-    return one_of("tool", found)
+            found.append(f"max by (run, quantile) (({wanted}){more})")
+    return f"max by (run, quantile) ({' or '.join(found)})" if len(found) > 1 else found[0]
 
 
 def distribution(size: tuple[int, int], tools: Sequence[Tool] = TOOLS) -> dashboard.Panel:

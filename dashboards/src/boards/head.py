@@ -61,7 +61,7 @@ def _rates(tools: Sequence[Tool]) -> str:
     return "\nor on (run) ".join(found)
 
 
-def head(height: int = 4, tools: Sequence[Tool] = TOOLS, window: str = "") -> dashboard.Panel:
+def head(height: int = 5, tools: Sequence[Tool] = TOOLS, window: str = "") -> dashboard.Panel:
     """A line a run, the slowest first. `window`: how far back a sentence may be."""
     p99 = _percentile()
     latency = f'max by (run, worker, job, op) (worker:latency_seconds:mean{{{_RUN},quantile=""}})'
@@ -71,10 +71,15 @@ def head(height: int = 4, tools: Sequence[Tool] = TOOLS, window: str = "") -> da
     )
     end = f"max by (run) (benchwatch_run_end_timestamp_seconds{{{_RUN}}})"
     start = f"min by (run) (benchwatch_run_start_timestamp_seconds{{{_RUN}}})"
-    begun = (f"max by (run) ({name}{{{_RUN}}})" for name in ("benchwatch_run_why_since_timestamp_seconds", _SINCE))
+    begun = (
+        f"max by (run) (last_over_time({name}{{{_RUN}}}[{window or '10s'}]))"
+        for name in ("benchwatch_run_why_since_timestamp_seconds", _SINCE)
+    )
+    planned = f"max by (run) (benchwatch_run_planned_seconds{{{_RUN}}})"
     queries = [
         f"topk by (run) (1, {ranked})",
         f"({_ACTIVE} * 0 + time() or on (run) {end}) - on (run) {start}",
+        f"clamp_min({start} + on (run) {planned} - time(), 0) and on (run) {_ACTIVE}",
         _rates(tools),
         f"sum by (run) ({_RATE}) / sum by (run) ({_USUAL})",
         f"sum by (run) ({latency} * {_RATE}) / sum by (run) ({_RATE} and {latency})",
@@ -94,10 +99,11 @@ def head(height: int = 4, tools: Sequence[Tool] = TOOLS, window: str = "") -> da
             Column("run", "Run", width=205, link=_LINK),
             Column("state", "State", width=72, mappings={"running": GREEN, "stalled|failed": RED, ".*": BLUE}),
             Column("Value #B", "For", "s", width=72, decimals=0),
+            Column("Value #C", "Left", "s", width=72, decimals=0),
             Column("what", "Of", width=100),
-            Column("Value #C", "Rate", "sishort", width=72),
+            Column("Value #D", "Rate", "sishort", width=72),
             Column(
-                "Value #D",
+                "Value #E",
                 "Of usual",
                 "percentunit",
                 width=72,
@@ -105,12 +111,12 @@ def head(height: int = 4, tools: Sequence[Tool] = TOOLS, window: str = "") -> da
                 as_text=True,
                 steps=((None, RED), (0.3, ORANGE), (0.7, "text")),
             ),
-            Column("Value #E", "Mean latency", "s", width=76),
-            Column("Value #F", "Times usual", "suffix:x", width=84, decimals=1),
-            Column("Value #G", "p99", "s", width=72),
-            Column("Value #H", "p99 objective", "s", width=80),
+            Column("Value #F", "Mean latency", "s", width=76),
+            Column("Value #G", "Times usual", "suffix:x", width=84, decimals=1),
+            Column("Value #H", "p99", "s", width=72),
+            Column("Value #I", "p99 objective", "s", width=80),
             Column(
-                "Value #I",
+                "Value #J",
                 "Missed, 5 min",
                 "percentunit",
                 width=76,
@@ -118,7 +124,7 @@ def head(height: int = 4, tools: Sequence[Tool] = TOOLS, window: str = "") -> da
                 as_text=True,
                 steps=((None, GREEN), (0.001, ORANGE), (0.1, RED)),
             ),
-            Column("Value #J", "Slow since", "time:HH:mm:ss", width=80, as_text=True, steps=((None, RED),)),
+            Column("Value #K", "Slow since", "time:HH:mm:ss", width=80, as_text=True, steps=((None, RED),)),
             Column("text", "Why", wrap=True, mappings={"(As usual|Ended|Not judged|Slower than).*": "text", ".+": RED}),
         ],
         bad="a sentence in red: what it names is slow.",

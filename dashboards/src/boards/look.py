@@ -75,14 +75,15 @@ def override(matcher: str, options: object, **properties: object) -> dashboard.D
     )
 
 
-def colors(queries: Sequence[Query]) -> list[dashboard.DashboardFieldConfigSourceOverrides]:
-    """The fixed colours of those series that the queries may have."""
+def colors(queries: Sequence[Query], *, alone: bool = False) -> list[dashboard.DashboardFieldConfigSourceOverrides]:
+    """The fixed colours of those series that the queries may have; `alone`: only where no run is named."""
     names = [name for name in _COLORS if any(_may_end(query.legend, name) for query in queries)]
     found = []
     for name in names:
+        begin = "^" if alone and name not in _DASHED else r"(^|\s)"
         mode, color = _COLORS[name]
         dash = {"custom__lineStyle": {"fill": "dash", "dash": [8, 6]}, "custom__fillOpacity": 0}
-        pattern = rf"/(^|\s){re.escape(name)}\s*$/"
+        pattern = rf"/{begin}{re.escape(name)}\s*$/"
         look: dict[str, object] = {"color": {"mode": mode, "fixedColor": color}}
         found.append(override("byRegexp", pattern, **look, **(dash if name in _DASHED else {})))
     return found
@@ -205,12 +206,12 @@ def panel(
     )
 
 
-def legend(beside: bool = False) -> common.VizLegendOptions:
-    """A legend below, or a list at the right."""
+def legend() -> common.VizLegendOptions:
+    """A legend below."""
     return common.VizLegendOptions(
         show_legend=True,
         display_mode=common.LegendDisplayMode.LIST,
-        placement=common.LegendPlacement.RIGHT if beside else common.LegendPlacement.BOTTOM,
+        placement=common.LegendPlacement.BOTTOM,
         calcs=[],
     )
 

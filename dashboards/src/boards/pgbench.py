@@ -78,6 +78,7 @@ BOARD = Board(
                 column.events(3),
                 benchmark.throughput(3, _TOOLS),
                 benchmark.latency(3, _TOOLS),
+                column.sessions(),
                 strip(
                     "TPS, workers",
                     "Transactions per second of each pgbench: the mean of its reports in each step.",

@@ -139,16 +139,18 @@ def _waterfall() -> dashboard.Panel:
     ends = f"max_over_time(timestamp({seconds})[$__range:1s])"
     # The stages of the last picture of the run that was slow last: others are of another cause.
     last = f"{ends} >= on () group_left () (max({ends}) - 1)"
+    found = f"max by (when, stage) (last_over_time({seconds}[$__range]) and ({last}))"
+    shown = f"{found} and on (stage) max by (stage) ({found}) > on () group_left () 0.01 * max({found})"
     return bars(
-        "What an operation waits for, usually and now",
-        "The stages of a mean operation of the run that was slow last in the time range, as benchwatch why has them; "
-        "they add up to its latency.",
-        now(f"max by (when, stage) (last_over_time({seconds}[$__range]) and ({last}))"),
+        "",
+        "What a mean operation of the run that was slow last in the time range waits for, usually and then, as "
+        "benchwatch why has it. The stages add up to its latency; those below 1 % are left out.",
+        now(f'label_replace({shown}, "when", "operation, $1", "when", "(.+)")'),
         category="when\\stage",
         unit="s",
         bad="the stage that is long now and was not: the time is lost there.",
         none="benchwatch why said nothing up to the end of this time range (benchwatch serve --prometheus.url)",
-        size=(24, 5),
+        size=(24, 4),
         before=[
             transformation("groupingToMatrix", columnField="stage", rowField="when", valueField="Value"),
             transformation("sortBy", fields={}, sort=[{"field": "when\\stage", "desc": True}]),
@@ -165,15 +167,15 @@ BOARD = Board(
         Row(
             "",
             [
-                head(window="$__range"),
+                head(4, window="$__range"),
                 _waterfall(),
                 column.events(),
-                benchmark.throughput(),
+                benchmark.throughput(2),
                 benchmark.latency(),
                 *column.below(),
             ],
         ),
-        Row("All signals", [_candidates()]),
+        Row("All signals", [column.sessions(), _candidates()]),
     ],
     range_="now-4m",
     refresh="",

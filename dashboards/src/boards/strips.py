@@ -7,18 +7,20 @@ from collections.abc import Sequence
 
 from grafana_foundation_sdk.models import common, dashboard, statetimeline, timeseries
 
-from .look import ORANGE, PURPLE, RED, colors, override, panel, scale, tooltip, transformation
+from .look import ORANGE, RED, colors, override, panel, scale, tooltip, transformation
 from .queries import Query
 
 _AXIS, _LEGEND = 175, 330
 """Pixels of the axis and of the legend: the same everywhere, so that a moment is one vertical line."""
 _LABEL = 20
 """Pixels of an axis' label, which lanes do not have."""
+_CLOCK = 7
+"""Pixels that a graph with the time below leaves free at the right of it."""
 _SLOW = "slow"
 SLOW = ('run:benchmark_slow:info{run=~"$run"}', 'benchwatch_run_why_info{run=~"$run"}')
 """What says that a run is slow: the rules, and benchwatch why, which also knows that of a young run."""
 SHORT = (
-    transformation("renameByRegex", regex="/^${run:text} /", renamePattern=""),
+    transformation("renameByRegex", regex="/^${run:raw} /", renamePattern=""),
     transformation("renameByRegex", regex="/-20[0-9]{6}-([0-9]{6})/", renamePattern="-$1"),
 )
 """Names without the run where one is chosen, otherwise without its date."""
@@ -37,11 +39,13 @@ def strip(
     maximum: float | None = None,
     clock: bool = False,
     slow: str = "",
+    by_order: bool = False,
     overrides: Sequence[dashboard.DashboardFieldConfigSourceOverrides] = (),
 ) -> dashboard.Panel:
     """Lines over time, as wide as the page, named by the label of the axis.
 
     `clock`: with the time below. `slow`: a band while the run is slow, where this query gives something ("1": always).
+    `by_order`: several runs have colours by their order, the same in all such graphs; one run has those of its lines.
     """
     custom = timeseries.FieldConfig(
         draw_style=common.GraphDrawStyle.LINE,
@@ -65,16 +69,20 @@ def strip(
         shows,
         bad,
         (*queries, *([Query(_band(slow), _SLOW)] if slow else [])),
-        timeseries.Options(legend=_legend(), tooltip=tooltip()),
+        timeseries.Options(legend=_legend(_LEGEND - _CLOCK if clock else _LEGEND), tooltip=tooltip()),
         unit=unit,
         none=none,
         size=(24, height),
         custom=custom,
-        color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.PALETTE_CLASSIC_BY_NAME),
+        color=dashboard.FieldColor(
+            mode=dashboard.FieldColorModeId.PALETTE_CLASSIC
+            if by_order
+            else dashboard.FieldColorModeId.PALETTE_CLASSIC_BY_NAME
+        ),
         minimum=None if log else 0,
         maximum=maximum,
         overrides=[
-            *colors(queries),
+            *colors(queries, alone=by_order),
             *overrides,
             *([] if clock else [override("byType", "time", custom__axisPlacement="hidden")]),
             *([_BAND] if slow else []),
@@ -107,16 +115,36 @@ _BAND = override(
     min=0,
     max=1,
 )
-LANES = {
-    0: ("as usual, or no such event at that moment", "#2c3235"),
-    1: ("slower than usual", "dark-orange"),
-    2: ("the cause, as benchwatch why has it", PURPLE),
-    3: ("checkpoint under way", "#2f4f85"),
-    4: ("alert: warning", "#F2CC0C"),
-    5: ("alert: critical", RED),
+_BLANK = "\N{NO-BREAK SPACE}" * 80
+"""As wide as the legend of a graph, which the legend of lanes cannot set: it is as wide as its longest words."""
+_MACHINE, _BELOW = "#5794F2", "#B877D9"
+LAYERS = {
+    "client_cpu": ("client's processors", _MACHINE),
+    "server_cpu": ("server's processors", _MACHINE),
+    "server": ("server", _MACHINE),
+    "memory": ("memory", _MACHINE),
+    "network": ("network", _MACHINE),
+    "database": ("database", "#C0D8FF"),
+    "log_device": ("log device", _BELOW),
+    "data_device": ("data device", _BELOW),
+    "path": ("path to the storage", _BELOW),
+    "frontend": ("vdisk", _BELOW),
+    "oplog": ("oplog", _BELOW),
+    "read_source": ("read source", _BELOW),
+    "cvm_queue": ("CVM queue", _BELOW),
+    "backend": ("back end", _BELOW),
 }
-"""What a lane says by its value, and its colour. The first is as wide as
-the legend of a graph, which lanes cannot set."""
+"""Layers that `benchwatch why` names: in words, and the colour of their kind."""
+SLOW_LANE, CHECKPOINT_LANE, WARNING_LANE, CRITICAL_LANE, FIRST_LAYER = 1, 2, 3, 4, 5
+LANES = {
+    0: (_BLANK, "#2c3235"),
+    SLOW_LANE: ("slow", "dark-orange"),
+    CHECKPOINT_LANE: ("checkpoint", "#2f4f85"),
+    WARNING_LANE: ("warning", "#F2CC0C"),
+    CRITICAL_LANE: ("critical", RED),
+    **dict(enumerate(LAYERS.values(), FIRST_LAYER)),
+}
+"""What a lane says by its value, and its colour."""
 
 
 def lanes(shows: str, *queries: Query, bad: str, none: str, height: int) -> dashboard.Panel:
@@ -128,9 +156,10 @@ def lanes(shows: str, *queries: Query, bad: str, none: str, height: int) -> dash
         bad,
         queries,
         statetimeline.Options(
-            show_value=common.VisibilityMode.NEVER,
-            row_height=0.8,
-            legend=_legend(),
+            show_value=common.VisibilityMode.AUTO,
+            align_value=common.TimelineValueAlignment.LEFT,
+            row_height=0.9,
+            legend=_legend(_LEGEND),
             tooltip=common.VizTooltipOptions(mode=common.TooltipDisplayMode.MULTI, sort=common.SortOrder.NONE),
             per_page=0,
         ),
@@ -155,12 +184,12 @@ def lanes(shows: str, *queries: Query, bad: str, none: str, height: int) -> dash
     return made
 
 
-def _legend() -> common.VizLegendOptions:
+def _legend(width: int) -> common.VizLegendOptions:
     """At the right, with the last and the highest value."""
     return common.VizLegendOptions(
         show_legend=True,
         display_mode=common.LegendDisplayMode.LIST,
         placement=common.LegendPlacement.RIGHT,
-        width=_LEGEND,
+        width=width,
         calcs=["lastNotNull", "max"],
     )

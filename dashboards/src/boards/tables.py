@@ -9,6 +9,8 @@ from grafana_foundation_sdk.models import table as tables
 from .look import (
     BLUE,
     NEUTRAL,
+    ORANGE,
+    PURPLE,
     Steps,
     legend,
     override,
@@ -159,7 +161,7 @@ def bars(
             x_tick_label_max_length=20,
             show_value=common.VisibilityMode.NEVER if stacked else common.VisibilityMode.AUTO,
             text=common.VizTextDisplayOptions(value_size=12),
-            legend=legend(beside=stacked),
+            legend=legend(),
             tooltip=tooltip(),
         ),
         unit=unit,
@@ -167,10 +169,21 @@ def bars(
         size=size,
         custom=barchart.FieldConfig(fill_opacity=70, scale_distribution=scale(log)),
         color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.PALETTE_CLASSIC_BY_NAME),
-        overrides=[override("byName", category, unit="none"), *(_compared() if compared else [])],
+        overrides=[
+            override("byName", category, unit="none"),
+            *(_compared() if compared else []),
+            *(
+                override("byName", name, color={"mode": "fixed", "fixedColor": color})
+                for name, color in _STAGES.items()
+            ),
+        ],
         transformations=before,
         format_=prometheus.PromQueryFormat.TABLE,
     )
+
+
+_STAGES = {"log device": PURPLE, "data device": ORANGE}
+"""Stages of a waterfall that have the colour of their role."""
 
 
 def _compared() -> list[dashboard.DashboardFieldConfigSourceOverrides]:

@@ -10,6 +10,8 @@ from .look import DATASOURCE
 from .queries import ROLES, RUN
 
 _ALL = dashboard.VariableOption(selected=True, text="All", value="$__all")
+ANY = ".*"
+"""What all means, where it is not those that are listed."""
 
 
 def datasource() -> dashboard.VariableModel:
@@ -35,10 +37,10 @@ def _query(
     regex: str = "",
     sort: dashboard.VariableSort = dashboard.VariableSort.NATURAL_ASC,
     hidden: bool = False,
-    every: bool = False,
+    every: str = "",
     first: bool = False,
 ) -> dashboard.VariableModel:
-    """`many`: several values may be chosen, and all are at first. `every`: all means any value, not the listed ones.
+    """`many`: several values may be chosen, and all are at first. `every`: what all means, else the listed ones.
 
     `first`: at first only the first is chosen.
     """
@@ -55,26 +57,51 @@ def _query(
         sort=sort,
         multi=many,
         include_all=many and not first,
-        all_value=".*" if many and every and not first else None,
+        all_value=every or None,
         current=_ALL if many and not first else None,
         hide=dashboard.VariableHide.HIDE_VARIABLE if hidden else dashboard.VariableHide.DONT_HIDE,
-        skip_url_sync=hidden and not every,
+        skip_url_sync=hidden and every != ANY,
     )
 
 
-def run(tool: str = ".+", *, many: bool = True, newest: bool = False) -> dashboard.VariableModel:
-    """Runs of a tool (a regular expression) in the time range, the newest first; with `newest` at first only that."""
+def _runs(tool: str) -> str:
+    """Active ones first, then the most recent."""
     started = "last_over_time(benchwatch_run_start_timestamp_seconds[$__range])"
     known = f'last_over_time(benchwatch_run_info{{tool=~"{tool}"}}[$__range])'
     begun, active = f"({started} and on (run, worker) {known})", 'benchwatch_run_state{state=~"running|stalled"} == 1'
+    return f"sort_desc(max by (run) (1e10 * ({begun} and on (run) {active}) or {begun} or {known}))"
+
+
+def run(tool: str = ".+", *, many: bool = True, newest: bool = False) -> dashboard.VariableModel:
+    """Runs of a tool (a regular expression) in the time range; with `newest` all means that one, whichever it is."""
     return _query(
         "run",
-        "Run",
-        f"query_result(sort_desc(max by (run) (1e10 * ({begun} and on (run) {active}) or {begun} or {known})))",
-        "Runs in the time range, active ones first, then the most recent.",
+        "Run (All: the newest)" if newest else "Run",
+        f"query_result({_runs(tool)})",
+        "Runs in the time range, active ones first, then the most recent."
+        + (" All follows the newest, also when another begins." if newest else ""),
         many=many,
-        every=True,
-        first=newest,
+        every="$newest" if newest else ANY if many else "",
+        regex='/run="([^"]+)"/',
+        sort=dashboard.VariableSort.DISABLED,
+    )
+
+
+def _newest(tool: str) -> dashboard.VariableModel:
+    """Hidden: the first of the runs. Its list has no other, so another run takes its place.
+
+    Grafana escapes no value in that of all: a dot stands for up to six letters that mean something in a pattern.
+    """
+    name = f"topk(1, {_runs(tool)})"
+    for _ in range(6):
+        name = f'label_replace({name}, "run", "$1.$2", "run", `(.*)[$^*{{}}\\[\\]+?()|\\\\](.*)`)'
+    return _query(
+        "newest",
+        "Newest",
+        f"query_result({name})",
+        "The newest active run, or the most recent one.",
+        many=False,
+        hidden=True,
         regex='/run="([^"]+)"/',
         sort=dashboard.VariableSort.DISABLED,
     )
@@ -107,7 +134,7 @@ def worker(*, hidden: bool = False) -> dashboard.VariableModel:
         query,
         "Processes of the runs: one pgbench or fio each.",
         many=True,
-        every=True,
+        every=ANY,
         hidden=hidden,
     )
 
@@ -130,7 +157,7 @@ def recorded() -> dashboard.VariableModel:
 def job() -> dashboard.VariableModel:
     """Jobs of fio."""
     query = 'label_values(fio_job_info{run=~"$run",worker=~"$worker"}, job)'
-    return _query("job", "Job", query, "fio's jobs.", many=True, every=True)
+    return _query("job", "Job", query, "fio's jobs.", many=True, every=ANY)
 
 
 def _hosts(role: str) -> str:
@@ -285,4 +312,5 @@ def machine() -> Sequence[dashboard.VariableModel]:
 
 def standard(tool: str = ".+", *, newest: bool = False, hidden: bool = False) -> Sequence[dashboard.VariableModel]:
     """The variables that most dashboards have."""
-    return datasource(), run(tool, newest=newest), worker(hidden=hidden)
+    hidden_ones = [_newest(tool)] if newest else []
+    return datasource(), *hidden_ones, run(tool, newest=newest), worker(hidden=hidden)

@@ -80,6 +80,12 @@ RUN_WARMUP = Family(
     "Warm-up that results leave out; absent without one. All other metrics cover the whole run.",
     part="runs",
 )
+RUN_PLANNED = Family(
+    "benchwatch_run_planned_seconds",
+    "gauge",
+    "How long the benchmark will run from its start, as planned; absent if that is not known, and after the end.",
+    part="runs",
+)
 RUN_OBJECTIVE = Family(
     "benchwatch_run_latency_objective_seconds",
     "gauge",
@@ -135,6 +141,7 @@ FAMILIES = (
     RUN_START,
     RUN_END,
     RUN_INTERVAL,
+    RUN_PLANNED,
     RUN_OBJECTIVE,
     RUN_WARMUP,
     RUN_HOST,
@@ -168,6 +175,7 @@ def samples_of(worker: "Observer") -> Iterator[Sample]:
         (RUN_END, worker.end if worker.ended else None),
         (RUN_LAST_REPORT, state.last_report if live else None),
         (RUN_INTERVAL, state.report_interval),
+        (RUN_PLANNED, None if worker.ended else worker.planned),
         (RUN_OBJECTIVE, worker.objective),
         (RUN_WARMUP, worker.runfile.warmup or None),
     ):
