@@ -56,6 +56,9 @@ def _lines() -> Iterator[str]:
     yield ""
     yield "Generated from the code by `scripts/document-metrics`. Names in `_total` are counters, others gauges unless"
     yield "stated. Part: what `/metrics?collect[]=` selects. What a new version may change: [contract.md](contract.md)."
+    yield ""
+    yield "pgbench's last interval is that of its last report, fio's last window the time between two documents."
+    yield "Latencies are absent when nothing completed."
     for title, labels, families in sections():
         common = f" Every series carries `{labels.replace(', ', '`, `')}`." if labels else ""
         yield from ("", f"## {title}", "", f"{len(families)} families.{common}")

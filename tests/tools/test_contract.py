@@ -74,7 +74,7 @@ def told(tool: Tool, kind: str, parts: Iterator[bytes]) -> tuple[list[list[Sampl
 
 
 def shown(state: State) -> list[Sample]:
-    state.reached(_LATE)
+    state.tick(_LATE, is_read=True)
     return sorted(state.samples(current=True), key=lambda sample: (sample.family.name, sample.labels))
 
 
@@ -171,7 +171,7 @@ def test_every_family_that_plays_a_part_is_exported_by_a_recording(tool: Tool) -
     wanted = {family.name for roles in tool.roles for family in roles.families}
     for streams in processes(tool):
         state = _together(tool, streams)
-        state.reached(state.last_report or _LATE)
+        state.tick(state.last_report or _LATE, is_read=True)
         wanted -= {sample.family.name for sample in state.samples(current=True)}
     assert not wanted
 

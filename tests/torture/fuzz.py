@@ -307,14 +307,13 @@ def _judge_stream(seed: Seed, chance: random.Random) -> None:
             _check(list(state.samples(current)))
         for number in (
             *state.figures(),
-            *state.times(),
             state.start,
             state.end,
             state.last_report,
             state.report_interval,
         ):
             if number is not None and not math.isfinite(number):
-                raise Failed("number", f"{state.figures()}, {state.times()}, {state.start}, {state.end}: not finite")
+                raise Failed("number", f"{state.figures()}, {state.start}, {state.end}: not finite")
     if found is None:
         last = 0
         for moment in tool.moments(kind, seed.data):

@@ -182,7 +182,7 @@ class Replay(Observer):
 
     def _move_to(self, time: float) -> None:
         self.tick(time)
-        self.state.reached(time)
+        self.state.tick(time, is_read=True)
 
     def _pass_time(self, begin: float, end: float) -> Iterator[int]:
         idle = self._hold is not None

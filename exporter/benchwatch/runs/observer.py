@@ -139,7 +139,7 @@ class Observer:
         found = self.state.figures()
         if self.has_figures:
             return found
-        return found._replace(throughput=None, latency=None, p99=None)
+        return found._replace(throughput=None, latency=None, p99=None, time=None, p99_time=None)
 
     @property
     def roles(self) -> Roles:

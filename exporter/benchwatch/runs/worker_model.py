@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from ..metrics.samples import Family
 from ..model.run import Loss, Measured, Worker
-from ..tools.api import Times
 from ..tools.roles import Numbers, Roles
 from .observer import Observer
 
@@ -25,7 +24,6 @@ def shown(worker: Observer) -> Worker:
     state, roles, tool, figures = worker.state, worker.roles, worker.tool, worker.figures
     if worker.ended and worker.runfile.warmup:  # the tool's own include it: its page has the result
         figures = figures._replace(throughput=None, latency=None, p99=None)
-    times = state.times() if worker.has_figures else Times()
     numbers = _numbers(worker)
     warnings = numbers.get(roles.warnings.name, {}) if roles.warnings else {}
     notes = worker.notes
@@ -61,8 +59,8 @@ def shown(worker: Observer) -> Worker:
         throughput=figures.throughput,
         latency=figures.latency,
         p99=figures.p99,
-        time=times.report,
-        p99_time=times.p99,
+        time=figures.time,
+        p99_time=figures.p99_time,
         operations=figures.operations,
         now=() if worker.ended else tuple(_now(numbers, roles)),
         result=tuple(_result(numbers, roles)) if worker.ended else (),

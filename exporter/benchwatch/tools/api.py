@@ -78,15 +78,10 @@ class Figures(NamedTuple):
     """99th percentile of the latency, seconds."""
     operations: int | None
     """Operations completed since the start."""
-
-
-class Times(NamedTuple):
-    """When the intervals of the Figures ended, Unix seconds. None: not known, or the whole run."""
-
-    report: float | None = None
-    """For throughput and mean latency."""
-    p99: float | None = None
-    """For the percentile, if it has an interval of its own."""
+    time: float | None = None
+    """When the interval of throughput and mean latency ended, Unix seconds; None also for the whole run."""
+    p99_time: float | None = None
+    """The same for the percentile, if it has an interval of its own."""
 
 
 class Parser(Protocol):
@@ -171,11 +166,11 @@ class State(Protocol):
     def written(self, stream: str, times: Written) -> None:
         """Note when the stream was written; all its records so far have been applied."""
 
-    def tick(self, now: float) -> None:
-        """Close windows that have waited long enough at this time."""
+    def tick(self, now: float, *, is_read: bool = False) -> None:
+        """Close windows that have waited long enough at this time, or all that end by then if `is_read`.
 
-    def reached(self, time: float) -> None:
-        """Close the windows that end by this time, up to which all streams have been read; only a replay knows that."""
+        Only a replay knows that all streams have been read up to a time.
+        """
 
     def over(self) -> None:
         """Note that the output is complete; of a growing file, only silence shows that."""
@@ -185,9 +180,6 @@ class State(Protocol):
 
     def figures(self) -> Figures:
         """The figures of the landing page."""
-
-    def times(self) -> Times:
-        """The times of these figures."""
 
     def samples(self, current: bool) -> Iterator[Sample]:
         """The tool's metrics; unless `current` (if it ended or stalled), without the gauges of the last interval."""

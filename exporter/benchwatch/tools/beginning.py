@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from .api import HISTORY, Outcome, Report, Times, Written
+from .api import HISTORY, Outcome, Report, Written
 
 PUNCTUAL = 1.0
 SILENT = 10.0
@@ -83,10 +83,8 @@ class ElapsedState:
         """See tools.State."""
         return ()
 
-    def tick(self, time: float) -> None:
+    def tick(self, now: float, *, is_read: bool = False) -> None:
         """See tools.State: there are no windows."""
-
-    reached = tick
 
     def over(self) -> None:
         """See tools.State: silence means nothing."""
@@ -140,10 +138,6 @@ class ElapsedState:
     def parameters(self) -> Mapping[str, str]:
         """See tools.State."""
         return self._parameters
-
-    def times(self) -> Times:
-        """See tools.State: all figures come from the same report."""
-        return Times() if self.outcome else Times(self.last_report)
 
     def _heard(self, reported: float | None, streams: Collection[str] | None = None) -> float | None:
         """When a run ended that stopped without saying when: at the last write to these streams (None: all).

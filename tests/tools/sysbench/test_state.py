@@ -230,7 +230,7 @@ def test_a_run_is_dated_by_the_last_write_less_the_time_of_its_last_line() -> No
     state.written("stream 0", Written(1000.1, begun=998.0))
     assert state.version > before
     assert state.start == 998.0
-    assert state.times().report == pytest.approx(1000.0)
+    assert state.figures().time == pytest.approx(1000.0)
 
 
 def test_a_line_of_rounded_time_is_not_before_the_making_of_its_file() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from ...metrics.buckets import Buckets, quantiles
-from ...metrics.samples import Family, Part, Sample, SummaryValue
+from ...metrics.samples import Family, Kind, Sample, SummaryValue
 from .document import FioDocument, Latency, loads
 from .jobs import OTHER_JOBS
 from .options import number_of_clones, operations, target, warnings
@@ -30,114 +30,87 @@ from .snapshot import (
 )
 from .windows import QUANTILES, CpuUse, Window
 
-_WINDOW = "over the last window (between fio's documents)"
 _JOB_OP = ("job", "op")
 
 
-def _gauge(name: str, text: str, part: Part = "live") -> Family:
-    return Family(name, "gauge", text, _JOB_OP, part)
+def _live(name: str, text: str, *labels: str, kind: Kind = "gauge") -> Family:
+    return Family(f"fio_{name}", kind, text, labels or _JOB_OP)
 
 
-IOPS = _gauge(
-    "fio_iops",
-    f"I/Os completed a second {_WINDOW}; op=verify is not part of the workload.",
+def _run(name: str, text: str, *labels: str) -> Family:
+    return Family(f"fio_{name}", "gauge", text, labels or _JOB_OP, "runs")
+
+
+IOPS = _live("iops", "I/Os completed a second, last window; op=verify is not part of the workload.")
+BANDWIDTH = _live("bandwidth_bytes_per_second", "Bytes completed a second, last window.")
+LATENCY_AVERAGE = _live("latency_average_seconds", "Mean completion latency, last window.")
+LATENCY_MAX = _live(
+    "latency_max_seconds",
+    "Highest completion latency, last window: clat_ns.max if it rose, otherwise the edge of a json+ "
+    "bin (at most 1.6 % above).",
 )
-BANDWIDTH = _gauge("fio_bandwidth_bytes_per_second", f"Bytes completed a second {_WINDOW}.")
-LATENCY_AVERAGE = _gauge(
-    "fio_latency_average_seconds",
-    f"Mean completion latency {_WINDOW}; absent when nothing completed.",
+LATENCY_WINDOW = _live(
+    "latency_window_seconds",
+    "Quantiles of the completion latency, last window, from json+ bins, within 0.8 %; 17.1 s is 17 s or more.",
+    *_JOB_OP,
+    "quantile",
 )
-LATENCY_MAX = _gauge(
-    "fio_latency_max_seconds",
-    f"Highest completion latency {_WINDOW}: clat_ns.max if it rose, otherwise the edge of a json+ bin (at most "
-    "1.6 % above).",
-)
-LATENCY_WINDOW = Family(
-    "fio_latency_window_seconds",
-    "gauge",
-    f"Quantiles of the completion latency {_WINDOW}, from json+ bins, within 0.8 %; 17.1 s is 17 s or more.",
-    ("job", "op", "quantile"),
-)
-IOS = Family("fio_ios_total", "counter", "I/Os issued; for sync, syncs completed.", _JOB_OP)
-BYTES_TOTAL = Family("fio_bytes_total", "counter", "Bytes completed.", _JOB_OP)
-SHORT_IOS = Family("fio_short_ios_total", "counter", "I/Os that transferred less than requested.", _JOB_OP)
-DROPPED_IOS = Family("fio_dropped_ios_total", "counter", "I/Os dropped.", _JOB_OP)
-COMPLETION_LATENCY = Family(
-    "fio_completion_latency_seconds",
-    "histogram",
+IOS = _live("ios_total", "I/Os issued; for sync, syncs completed.", kind="counter")
+BYTES_TOTAL = _live("bytes_total", "Bytes completed.", kind="counter")
+SHORT_IOS = _live("short_ios_total", "I/Os that transferred less than requested.", kind="counter")
+DROPPED_IOS = _live("dropped_ios_total", "I/Os dropped.", kind="counter")
+COMPLETION_LATENCY = _live(
+    "completion_latency_seconds",
     "Completion latency, from json+ bins.",
-    _JOB_OP,
+    kind="histogram",
 )
-SUBMISSION_LATENCY = Family(
-    "fio_submission_latency_seconds",
-    "summary",
+SUBMISSION_LATENCY = _live(
+    "submission_latency_seconds",
     "Submission latency; absent for engines that complete an I/O as they submit it.",
-    _JOB_OP,
+    kind="summary",
 )
-TARGET_IOPS = _gauge(
-    "fio_target_iops",
+TARGET_IOPS = _live(
+    "target_iops",
     "I/Os a second that rate_iops= allows, times numjobs; of a reported group, its first job's.",
 )
-TARGET_BANDWIDTH = _gauge(
-    "fio_target_bandwidth_bytes_per_second",
+TARGET_BANDWIDTH = _live(
+    "target_bandwidth_bytes_per_second",
     "Bytes a second that rate= allows, times numjobs; of a reported group, its first job's.",
 )
-JOB_ERROR = Family(
-    "fio_job_error",
-    "gauge",
-    "errno of an ended job, 0 for none.",
-    ("job",),
-    "runs",
+JOB_ERROR = _run("job_error", "errno of an ended job, 0 for none.", "job")
+JOB_CPU = _live(
+    "job_cpu_ratio",
+    "CPUs used by a job's processes, in user and system mode, last window.",
+    "job",
+    "mode",
 )
-JOB_CPU = Family(
-    "fio_job_cpu_ratio",
-    "gauge",
-    f"CPUs used by a job's processes, in user and system mode, {_WINDOW}.",
-    ("job", "mode"),
-)
-DISK_UTIL = Family(
-    "fio_disk_util_ratio",
-    "gauge",
+DISK_UTIL = _live(
+    "disk_util_ratio",
     "Share of the time since fio started that a disk was busy, with any I/O.",
-    ("disk",),
+    "disk",
 )
-JOB_INFO = Family(
-    "fio_job_info",
-    "gauge",
+JOB_INFO = _run(
+    "job_info",
     "1; options of a job as fio prints them, empty if not given; of a reported group, one job's.",
-    ("job", "group", "rw", "bs", "iodepth", "numjobs", "ioengine", "direct", "filename"),
-    "runs",
+    *("job", "group", "rw", "bs", "iodepth", "numjobs", "ioengine", "direct", "filename"),
 )
-JOB_WARNING = Family(
-    "fio_job_warning",
-    "gauge",
-    "1 for options that make the job's numbers misleading.",
-    ("job", "warning"),
-    "runs",
-)
+JOB_WARNING = _run("job_warning", "1 for options that make the job's numbers misleading.", "job", "warning")
 VERIFIED_AMONG_READS = "verify_reads_among_reads"
 """A warning: fio counts the reads that verify with those of the workload, and nothing separates them."""
-RESULT_IOPS = _gauge(
-    "fio_result_iops",
+RESULT_IOPS = _run(
+    "result_iops",
     "I/Os a second over the whole run: all I/Os by the longest runtime. Absent for op=verify with verify_backlog=.",
-    "runs",
 )
-RESULT_BANDWIDTH = _gauge(
-    "fio_result_bandwidth_bytes_per_second",
+RESULT_BANDWIDTH = _run(
+    "result_bandwidth_bytes_per_second",
     "Bytes a second over the whole run, as in fio_result_iops.",
-    "runs",
 )
-RESULT_LATENCY_AVERAGE = _gauge(
-    "fio_result_latency_average_seconds",
-    "Mean completion latency.",
-    "runs",
-)
-RESULT_LATENCY = Family(
-    "fio_result_latency_seconds",
-    "gauge",
+RESULT_LATENCY_AVERAGE = _run("result_latency_average_seconds", "Mean completion latency.")
+RESULT_LATENCY = _run(
+    "result_latency_seconds",
     "Quantiles of the completion latency, from json+ bins or fio's own (within 0.8 %); 1 is the maximum.",
-    ("job", "op", "quantile"),
-    "runs",
+    *_JOB_OP,
+    "quantile",
 )
 FAMILIES = tuple(value for value in list(globals().values()) if isinstance(value, Family))
 """All of them, in this order."""

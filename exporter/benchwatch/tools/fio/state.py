@@ -11,7 +11,7 @@ from typing import Any
 
 from ...metrics.buckets import Buckets
 from ...metrics.samples import Sample
-from ..api import HISTORY, Figures, Outcome, Report, Times, Written
+from ..api import HISTORY, Figures, Outcome, Report, Written
 from . import main_figures, metrics
 from .document import FioDocument, Job
 from .ending import Judgement, because, failure, judge, judge_jobs
@@ -89,8 +89,8 @@ class FioState:
     def written(self, stream: str, times: Written) -> None:
         """See tools.State: documents say when they were written."""
 
-    def tick(self, now: float) -> None:
-        """See tools.State."""
+    def tick(self, now: float, *, is_read: bool = False) -> None:
+        """See tools.State: only the wait for another document takes time."""
         if self._silent_after is None:
             return
         interval = self.report_interval
@@ -98,9 +98,6 @@ class FioState:
         self._silent_after = min(self._silent_after, now)  # the clock may have been set back
         if now - self._silent_after >= silence:
             self.over()
-
-    def reached(self, time: float) -> None:
-        """See tools.State: a window of fio ends with a document."""
 
     def over(self) -> None:
         """See tools.State."""
@@ -128,10 +125,6 @@ class FioState:
             if self.outcome
             else main_figures.of_window(self._windows, self._snapshot)
         )
-
-    def times(self) -> Times:
-        """See tools.State: all figures are from the same window."""
-        return Times()
 
     def samples(self, current: bool) -> Iterator[Sample]:
         """See tools.State."""

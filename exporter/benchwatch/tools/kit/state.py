@@ -223,6 +223,7 @@ class KitState(ElapsedState):
             _mean(found, means, rates),
             next((found[key] for key in quantiles if key[1:] == ("0.99",)), None),
             int(sum(done)) if done else None,
+            time=None if self.outcome else self.last_report,
         )
 
     def samples(self, current: bool) -> Iterator[Sample]:

@@ -8,7 +8,7 @@ nothing completes any more, there are no latencies to show.
 from collections.abc import Iterator
 
 from ...metrics.samples import Family, Sample
-from ..api import Figures, Times
+from ..api import Figures
 from . import metrics
 from .log import TransactionLog
 from .progress import Progress
@@ -45,12 +45,14 @@ class LastInterval:
     def figures(self, transactions: int | None) -> Figures:
         """See tools.State; `transactions` is their number so far."""
         gauges, window = self._gauges(), self._window
-        p99 = window.quantiles[QUANTILES.index(0.99)] if window else None
-        return Figures(gauges.get(metrics.TPS), gauges.get(metrics.LATENCY_AVERAGE), p99, transactions)
-
-    def times(self) -> Times:
-        """See tools.State."""
-        return Times(self._gauges().get(metrics.INTERVAL_TIME), self._window.second + 1 if self._window else None)
+        return Figures(
+            gauges.get(metrics.TPS),
+            gauges.get(metrics.LATENCY_AVERAGE),
+            window.quantiles[QUANTILES.index(0.99)] if window else None,
+            transactions,
+            gauges.get(metrics.INTERVAL_TIME),
+            window.second + 1 if window else None,
+        )
 
     def _gauges(self) -> dict[Family, float | None]:
         if line := self.line:

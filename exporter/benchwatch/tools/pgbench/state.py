@@ -29,7 +29,7 @@ from collections.abc import Collection, Iterator, Mapping
 from ...metrics.buckets import Buckets
 from ...metrics.latencies import is_cut_off
 from ...metrics.samples import Sample
-from ..api import HISTORY, Figures, Outcome, Report, Times, Written
+from ..api import HISTORY, Figures, Outcome, Report, Written
 from ..beginning import PUNCTUAL, ROUNDING, SLOW, ElapsedState, beginning
 from . import metrics
 from .aggregate import AggregateInterval
@@ -136,17 +136,10 @@ class PgbenchState(ElapsedState):
         """The logs of this run; none if they belong to an earlier one."""
         return self._logs.none if self.left_behind else self._logs.every
 
-    def tick(self, now: float) -> None:
-        """Closes the seconds of the transaction log that have waited long enough by the clock that dates the log."""
-        if self._logs.behind < math.inf:
-            self._close(now - self._logs.behind)
-
-    def reached(self, time: float) -> None:
-        """Closes the seconds of the transaction log up to `time`, to which all of its files have been read."""
-        self._close(time + WAIT)
-
-    def _close(self, time: float) -> None:
-        if self._logs.every.windows.tick(time):
+    def tick(self, now: float, *, is_read: bool = False) -> None:
+        """Closes seconds of the transaction log; they wait by the clock that dates the log."""
+        time = now + WAIT if is_read else now - self._logs.behind
+        if time > -math.inf and self._logs.every.windows.tick(time):
             self.version += 1
 
     @property
@@ -249,10 +242,6 @@ class PgbenchState(ElapsedState):
             p99 = self._results_latency().get("0.99")
             return Figures(results.get("tps"), results.get("latency_average"), p99, transactions)
         return self._last.figures(transactions)
-
-    def times(self) -> Times:
-        """See tools.State."""
-        return Times() if self.outcome else self._last.times()
 
     def _results_latency(self) -> dict[str, float]:
         """Quantiles of all latencies by label; none before the final report, or if the log lacks a part of the run."""
