@@ -343,3 +343,17 @@ def test_a_last_line_that_may_go_on_waits(text: str) -> None:
 def test_a_number_of_the_report_that_is_cut_off_is_torn() -> None:
     *_, torn = text_records("transaction type: a\nnumber of transactions actually processed: 16")
     assert torn == Misread("truncated_line", "line 2", "number of transactions actually processed: 16")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        " client 3 got an error in command 3 (SQL) of script 0; ERROR:  could not serialize access",
+        "client 0 repeats the transaction after the error (try 2/3)",
+        " pgbench:client 3 repeats the transaction after the error (try 1/3)",
+        " client 2 ends the failed transaction (try 3/3)",
+        " client 2",
+    ],
+)
+def test_a_message_of_verbose_errors_whose_prefix_another_thread_came_between_is_known(line: str) -> None:
+    assert text_records(f"progress: 1.0 s, 400.0 tps, lat 1.000 ms stddev 0.500, 0 failed\n{line}\n")[1:] == []

@@ -121,13 +121,14 @@ _IGNORED = "ignoring this error and continuing anyway"
 _SPACES = re.compile(r"\s+")
 
 _KNOWN = re.compile(
-    r"pgbench:"
+    r"\s*pgbench:"
     r"|end\.$"
     r"|(?:ERROR|FATAL|PANIC|NOTICE|WARNING|INFO|LOG|DEBUG|DETAIL|HINT|CONTEXT|QUERY|STATEMENT|LOCATION): "
     r"|LINE \d+:|\s*\^\s*$"
     r"|\tIs the server running|\tTCP/IP connections on port"
     r"|Cancel request sent"
     r"|pghost: |client \d+ (?:sending|receiving|executing|sleeping|pipeline)"
+    r"|\s*client \d+(?:$| (?:got an error in|repeats the transaction|ends the failed transaction)\b)"
     r"|zipfian cache array overflowed|[Ss]cale option ignored"
 )
 
