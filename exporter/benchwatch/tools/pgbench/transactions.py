@@ -22,7 +22,6 @@ Blocks in which all lines are digits are read at once; other lines (words, torn 
 """
 
 import re
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -36,14 +35,14 @@ EXAMINED = 4096
 """How many lines of a file are examined for gaps in the numbers of transactions."""
 
 _LINE = re.compile(
-    rb"(?P<client>\d+) (?P<number>\d+) (?P<time>\d{1,12}|skipped|failed|serialization|deadlock|other) "
+    rb"(?P<client>\d{1,16}) (?P<number>\d{1,16}) (?P<time>\d{1,12}|skipped|failed|serialization|deadlock|other) "
     rb"(?P<script>\d{1,3}) (?P<second>[1-3]\d{9}) (?P<microsecond>\d{1,6})"
     rb"(?: (?P<extra>\d{1,12}))?(?: (?P<retries>\d{1,12}))?\r?"
 )
 _NUMBERED = re.compile(rb"(?m)^(\d{1,18}) (\d{1,18}) ")
 _FIRST_SECOND, _LAST_SECOND = 1_000_000_000, 3_999_999_999
 _PIECE = 1 << 13
-_CLIENT, _TRANSACTION, _TIME, _SCRIPT, _SECOND, _MICROSECOND = range(6)
+_TIME, _SCRIPT, _SECOND, _MICROSECOND = range(2, 6)
 _SHORTEST = (1, 1, 1, 1, 10, 1, 1, 1)
 _LONGEST = (MOST_DIGITS, MOST_DIGITS, 12, 3, 10, 6, 12, 12)
 """How many digits the number in each field has."""
@@ -81,6 +80,7 @@ class Transactions(NamedTuple):
 
 
 _NONE = np.zeros(0, np.int64)
+_NOTHING = Transactions(_NONE, _NONE, _NONE, _NONE, _NONE)
 
 
 class LogParser(LineParser):
@@ -125,96 +125,93 @@ class TransactionParser(LogParser):
 
     def _at_once(self, block: bytes) -> bool:
         """Reads a block if each line has the expected number of fields, all digits; returns whether it did."""
-        fields = self._fields
-        columns = DigitColumns.of(block, _SHORTEST[:fields], _LONGEST[:fields])
-        if columns is None:
+        columns = DigitColumns.of(block, _SHORTEST[: self._fields], _LONGEST[: self._fields])
+        piece = self._numbers(columns) if columns else None
+        if piece is None:
             return False
+        examined, missing = self._examine(block)
+        self._number += piece.lines
+        self._emit(piece._replace(size=len(block), examined=examined, missing=missing), block)
+        return True
+
+    def _numbers(self, columns: DigitColumns) -> Transactions | None:
+        """The transactions in lines of digits; None if one has an impossible time."""
         seconds, counts = columns.in_turn(_SECOND)
-        if min(seconds) < _FIRST_SECOND or max(seconds) > _LAST_SECOND:
-            return False
-        examined, missing = 0, 0
-        if left := EXAMINED - self._examined:
-            clients, numbers = (columns.numbers(column, slice(left)).tolist() for column in (_CLIENT, _TRANSACTION))
-            examined, missing = self._examine(zip(clients, numbers, strict=True), len(numbers))
-        latency = columns.numbers(_TIME)
-        second = np.repeat(seconds, counts)
-        count = len(second)
         last = max(seconds)
+        if min(seconds) < _FIRST_SECOND or last > _LAST_SECOND:
+            return None
+        second = np.repeat(seconds, counts)
         in_last = columns.numbers(_MICROSECOND, np.flatnonzero(second == last))
-        piece = Transactions(
+        latency = columns.numbers(_TIME)
+        return Transactions(
             latency=latency,
             bins=bins(latency * 1000),
             script=columns.numbers(_SCRIPT),
             second=second,
             microsecond=columns.numbers(_MICROSECOND) if self._microseconds else _NONE,
-            fields=fields,
-            extra=columns.numbers(-1) if fields > 6 else _NONE,
-            lines=count,
-            size=len(block),
+            fields=self._fields,
+            extra=columns.numbers(-1) if self._fields > 6 else _NONE,
+            lines=len(second),
             end=last + int(in_last.max()) / 1e6,
-            examined=examined,
-            missing=missing,
         )
-        self._number += count
-        self._emit(piece, block)
-        return True
 
     def _by_line(self, block: bytes) -> None:
-        rows: list[tuple[int, int, int, int]] = []
+        """Reads the lines of digits at once, the others one by one."""
+        digits: list[bytes] = []
         extra: list[int] = []
-        understood: list[bytes] = []
-        end, skipped = 0.0, 0
-        lines = block[:-1].split(b"\n")
-        first = lines[: EXAMINED - self._examined]
-        numbered = _NUMBERED.findall(b"\n".join(first))
-        examined, missing = self._examine(((int(client), int(number)) for client, number in numbered), len(first))
-        for line in lines:
+        first, end, size, skipped, failed = b"", 0.0, 0, 0, 0
+        examined, missing = self._examine(block)
+        for line in block[:-1].split(b"\n"):
             self._number += 1
             match = _LINE.fullmatch(line)
             if match is None or _count_fields(match) != self._fields:
                 if line.strip():
                     self._misread("log_line", line.decode("utf-8", "replace"))
                 continue
-            understood.append(line)
-            second, microsecond = int(match["second"]), int(match["microsecond"])
-            end = max(end, second + microsecond / 1e6)
+            first, size = first or line, size + len(line) + 1
             if match["time"].isdigit():
-                rows.append((int(match["time"]), int(match["script"]), second, microsecond))
-            elif match["time"] == b"skipped":
+                digits.append(line.rstrip(b"\r") + b"\n")
+                continue
+            end = max(end, _epoch(match))
+            if match["time"] == b"skipped":
                 skipped += 1
                 continue
+            failed += 1
             if match["extra"]:
                 extra.append(int(match["retries"] or match["extra"]))
-        columns = np.array(rows, np.int64).reshape(-1, 4)
-        piece = Transactions(
-            latency=columns[:, 0],
-            bins=bins(columns[:, 0] * 1000),
-            script=columns[:, 1],
-            second=columns[:, 2],
-            microsecond=columns[:, 3] if self._microseconds else _NONE,
-            skipped=skipped,
-            failed=len(understood) - len(rows) - skipped,
-            fields=self._fields,
-            extra=np.array(extra, np.int64),
-            lines=len(understood),
-            size=sum(map(len, understood)) + len(understood),
-            end=end,
-            examined=examined,
-            missing=missing,
+        shortest, longest = _SHORTEST[: self._fields], _LONGEST[: self._fields]
+        columns = DigitColumns.of(b"".join(digits), shortest, longest) if digits else None
+        piece = (self._numbers(columns) if columns else None) or _NOTHING
+        self._emit(
+            piece._replace(
+                skipped=skipped,
+                failed=failed,
+                fields=self._fields,
+                extra=np.append(piece.extra, np.array(extra, np.int64)),
+                lines=len(digits) + skipped + failed,
+                size=size,
+                end=max(end, piece.end),
+                examined=examined,
+                missing=missing,
+            ),
+            first,
         )
-        self._emit(piece, understood[0] if understood else b"")
 
-    def _examine(self, numbers: Iterable[tuple[int, int]], lines: int) -> tuple[int, int]:
+    def _examine(self, block: bytes) -> tuple[int, int]:
         """Looks for gaps between the transaction numbers of each client; how many lines that were, and are missing."""
-        last, missing = self._last_numbers, 0
-        for client, number in numbers:
+        left, last, missing = EXAMINED - self._examined, self._last_numbers, 0
+        if not left:
+            return 0, 0
+        lines = block[:-1].split(b"\n", left)[:left]
+        for text in _NUMBERED.findall(b"\n".join(lines)):
+            client, number = map(int, text)
             if (gap := number - last.get(client, 0) - 1) > 0:
                 missing += gap
             last[client] = number
-        self._examined += lines
+        self._examined += len(lines)
         if self._examined == EXAMINED:
             last.clear()
-        return lines, missing
+        return len(lines), missing
 
     def _emit(self, piece: Transactions, text: bytes) -> None:
         """Complete a record; `text` begins with its first line."""
