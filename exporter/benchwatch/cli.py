@@ -33,7 +33,7 @@ _COMMANDS = {
     "watch": ("watch.command.add_parser", "show in the terminal what an exporter sees"),
     "why": ("why.command.add_parser", "say when a run was slow, and why"),
     "compare": ("compare.command.add_parser", "compare runs: what changed, and how certain that is"),
-    "history": ("results.over_time.add_parser", "show results over months, and the points at which they changed"),
+    "history": ("report.over_months.add_parser", "show results over months, and the points at which they changed"),
     "report": ("report.command.add_parser", "write runs as one HTML file with plots and tables"),
     "backfill": ("backfill.command.add_parser", "load past runs into Prometheus"),
     "metrics": ("history.command.add_parser", "print the metrics of recorded output"),

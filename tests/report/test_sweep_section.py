@@ -44,8 +44,17 @@ def test_a_second_parameter_has_a_line_a_value(tmp_path: Path) -> None:
         for n in NUMBERS:
             point(tmp_path, {"clients": int(n), "threads": threads}, [law(1000 * threads, 0.1, 0.01)(n)])
     page = report(tmp_path, tmp_path / "curve")
-    names = [[name for name in one.lines if "," not in name] for one in page.drawings()]
+    heat, *curves = page.drawings()
+    names = [[name for name in one.lines if "," not in name] for one in curves]
     assert [each[:2] for each in names] == [["threads 1", "threads 2"]] * 3
+    assert heat.title == "TPS over clients and threads"
+    (cells,) = heat.figure["data"]
+    assert [len(line) for line in cells["z"]] == [len(NUMBERS)] * 2
+    assert cells["text"][0][0] == "1,000"
+    best = max((value, x, y) for y, line in enumerate(cells["z"]) for x, value in enumerate(line))
+    (frame,) = heat.figure["layout"]["shapes"]
+    assert (frame["x0"], frame["y0"]) == (best[1] - 0.5, best[2] - 0.5)
+    assert page.text("p")[0].startswith(f"curve: highest at threads 2, clients {NUMBERS[best[1]]:g}, ")
 
 
 def test_a_sweep_beside_another_run_is_a_section_of_its_own(tmp_path: Path) -> None:

@@ -147,8 +147,8 @@ def test_what_has_no_counterpart_is_not_compared(capsys: pytest.CaptureFixture[s
     other = worker(tmp_path / "new", "x", 0, 60, 5.0)
     assert main(["compare", str(base), str(other)]) == 1
     assert capsys.readouterr().err == (
-        "benchwatch: nothing to compare: no worker of one run has the name of one of the other "
-        "(old/a, old/b, old/c; new); compare their files instead\n"
+        "benchwatch: nothing to compare: no worker or point of one side has the name of one of "
+        "the other (old/a, old/b, old/c; new); compare their files instead\n"
     )
     assert main(["compare", str(base / "b.out"), str(other)]) == 0
 

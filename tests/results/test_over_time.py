@@ -11,6 +11,8 @@ import pytest
 from benchwatch.cli import main
 from benchwatch.compare.change_points import change_points
 from tests.compare.made import START, place
+from tests.support.browser import PROGRAM
+from tests.support.pages import Page
 
 History = Callable[..., tuple[int, str, str]]
 DAY = 86400
@@ -110,3 +112,26 @@ def test_false_alarms_are_rare_and_clear_steps_are_found() -> None:
 @pytest.mark.parametrize("values", [[], [1.0] * 3, [1.0] * 100, [0.0] * 50])
 def test_too_few_or_equal_results_have_no_change(values: list[float]) -> None:
     assert change_points(values) == []
+
+
+def test_history_is_a_page_with_a_point_a_run_and_a_ring_at_the_change(history: History, tmp_path: Path) -> None:
+    folder = nights(tmp_path / "runs", noisy((1000.0, 20), (950.0, 12)), since=20)
+    output = tmp_path / "history.html"
+    assert history(folder, "--output", output)[0] == 0
+    page = Page(output)
+    assert page.text("h2") == ["pgbench: TPS of 32 runs"]
+    assert page.text("p")[0].startswith("-5.") and "from night020 on" in page.text("p")[0]
+    lines = page.drawing("pgbench: TPS").lines
+    result, mean = lines["result"], lines["mean"]
+    assert [place for place, size in enumerate(result["marker"]["size"]) if size > 7] == [20]
+    assert result["text"][0].startswith("night000, ")
+    assert (len(result["x"]), mean["x"][1:4]) == (32, [20, 20, 21])
+    assert mean["y"][2] is None, "a break between two levels"
+
+
+@pytest.mark.skipif(not PROGRAM, reason="needs Chromium: scripts/setup tests installs it")
+def test_history_is_a_picture(history: History, tmp_path: Path) -> None:
+    folder = nights(tmp_path / "runs", noisy((1000.0, 12)))
+    path = tmp_path / "history.png"
+    assert history(folder, "--png", path)[0] == 0
+    assert path.read_bytes().startswith(b"\x89PNG")

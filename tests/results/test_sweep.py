@@ -147,6 +147,14 @@ def test_words_have_a_table_without_a_knee_or_a_law(show: Show, tmp_path: Path) 
     assert "scalability" not in out
 
 
+def test_sizes_are_in_their_order_and_have_no_knee_or_law(show: Show, tmp_path: Path) -> None:
+    for size, rate in (("64k", 500.0), ("4k", 2000.0), ("1M", 40.0), ("16k", 1000.0)):
+        point(tmp_path, {"bs": size}, [rate])
+    lines = show(tmp_path / "curve")[1].splitlines()
+    assert [line.split()[0] for line in lines[2:6]] == ["4k", "16k", "64k", "1M"]
+    assert not [line for line in lines if "knee" in line or "fit" in line]
+
+
 def test_what_has_not_finished_is_named_and_left_out(show: Show, tmp_path: Path) -> None:
     for n in (1, 2):
         point(tmp_path, {"clients": n}, [1000.0 * n])
@@ -157,7 +165,7 @@ def test_what_has_not_finished_is_named_and_left_out(show: Show, tmp_path: Path)
     assert out.splitlines()[-1] == "  without curve-clients2 (failed)"
 
 
-def test_a_point_is_an_experiment_and_a_sweep_is_none(
+def test_a_point_is_an_experiment_and_a_sweep_is_compared_with_sweeps_only(
     show: Show, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for n in (1, 2):
@@ -167,8 +175,8 @@ def test_a_point_is_an_experiment_and_a_sweep_is_none(
     capsys.readouterr()
     assert main(["compare", str(tmp_path / "curve"), str(tmp_path / "curve-clients2")]) == 1
     assert capsys.readouterr().err == (
-        f"benchwatch: {tmp_path}/curve: a sweep, which benchwatch show reads; expected runs or points of it, such as "
-        f"{tmp_path}/curve-clients1\n"
+        "benchwatch: nothing to compare: no worker or point of one side has the name of one of the other "
+        "(curve/clients=1, curve/clients=2; curve-clients2); compare their files instead\n"
     )
 
 

@@ -85,9 +85,8 @@ def _part(text: str) -> float:
 def _compare(options: argparse.Namespace) -> int:
     from ..show.as_markdown import markdown
     from ..show.as_text import colourful, text
-    from . import comparison_csv
     from .comparison import compare
-    from .comparison_json import document
+    from .comparison_records import document, table
     from .comparison_view import blocks
     from .experiment import distinctly_named, load, pairs
     from .junit import junit, suites
@@ -106,7 +105,7 @@ def _compare(options: argparse.Namespace) -> int:
     formats: Mapping[str, Callable[[Sequence[Comparisons]], str]] = {
         "terminal": lambda found: text((block for one in found for block in blocks(one)), colour=colourful()),
         "markdown": lambda found: markdown(block for one in found for block in blocks(one)),
-        "csv": comparison_csv.table,
+        "csv": table,
         "json": document,
         "junit": lambda found: junit(suite for one in found for suite in suites(one)),
     }

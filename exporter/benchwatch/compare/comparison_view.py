@@ -20,8 +20,8 @@ def blocks(found: Comparisons) -> Iterator[Block]:
     warnings: set[str] = set()
     for one in found.others:
         yield Heading(f"{one.other.name} against {found.base.name}")
-        yield Sentence(f"base: {describe(found.base)}")
-        yield Sentence(f"other: {describe(one.other)}")
+        yield Sentence(f"base: {describe(found.base)}", "dim")
+        yield Sentence(f"other: {describe(one.other)}", "dim")
         for verdict in one.verdicts:
             yield Sentence(sentence(verdict, found.roles, found.each), _TONES[verdict.word])
         yield _figures(found, one)
@@ -29,7 +29,7 @@ def blocks(found: Comparisons) -> Iterator[Block]:
             yield _parameters(one)
         new = [finding.text for finding in one.findings if finding.text not in warnings]
         warnings.update(new)
-        yield from (Sentence(f"! {text}", "warning") for text in new)
+        yield from (Sentence(text, "warning") for text in new)
 
 
 def _figures(found: Comparisons, comparison: Comparison) -> Table:

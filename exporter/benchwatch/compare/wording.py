@@ -90,6 +90,19 @@ def sentence(verdict: Verdict, roles: Roles, confidence: float) -> str:
     return f"{what}{change}{sure}, {verdict.word}: {verdict.reason}"
 
 
+def headline(verdict: Verdict, base: str, other: str, roles: Roles) -> str:
+    """A verdict in one line: sync-on 1,528 → sync-off 2,212 TPS, +44.7 % (21 to 73), better."""
+    row = verdict.row
+    what = [part for part in (heading(row.group), title(row.measure, roles)) if part]
+    if row.measure is THROUGHPUT and roles.unit.in_bytes:
+        what = what[:-1]
+    both = f"{base} {figure(row.base, row.measure, roles)} → {other} {figure(row.other, row.measure, roles)}"
+    change = "" if row.ratio is None else f", {percent(row.ratio)}"
+    ends = [100 * end for end in row.interval or ()]
+    sure = f" ({' to '.join(f'{end:.2g}' if abs(end) < 10 else f'{end:,.0f}' for end in ends)})" if ends else ""
+    return f"{' '.join([both, *what])}{change}{sure}, {verdict.word}"
+
+
 def level(confidence: float) -> str:
     """A confidence: 0.95 is 95 %. It never becomes 100 % by rounding."""
     text = f"{100 * confidence:.4g}"

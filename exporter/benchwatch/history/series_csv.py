@@ -14,15 +14,12 @@ from ..show.as_csv import Value, records
 from .series import Floats, Series
 from .timeline import Timeline
 
-_COMMON = ("run", "worker", "time", "elapsed_seconds")
 _OWN = frozenset({"run", "worker"})
 
 
 def table(timelines: Iterable[Timeline]) -> str:
     """The text. `time` is in Unix seconds; `elapsed_seconds` since the start, empty if that is unknown."""
-    rows = [row for timeline in timelines for row in _rows(timeline)]
-    columns = dict.fromkeys(column for row in rows for column in row)
-    return records([*_COMMON, *(column for column in columns if column not in _COMMON)], rows)
+    return records(row for timeline in timelines for row in _rows(timeline))
 
 
 def _rows(timeline: Timeline) -> Iterator[Mapping[str, Value]]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from . import theme
 from .axes import LATENCY, Axis, elapsed, foot, log_ticks
-from .plot import Drawing, Heat, Plot, pieces
+from .plot import Cells, Drawing, Heat, Plot, pieces
 from .time_lines import Array, alone
 
 Figure = dict[str, Any]
@@ -48,6 +48,9 @@ _BREAK = np.array([np.nan])
 _HEAT = ((0.0, "#3d87db38"), (0.33, "#4a70d6bf"), (0.67, "#bd4d9ef2"), (1.0, "#f58738"))
 """From pale to strong, so that it works on light and dark pages."""
 
+_CELLS = ((0.0, "#3d87db18"), (1.0, "#3d87dbb0"))
+"""From pale to strong; the text in the cells stays readable."""
+
 
 @functools.cache
 def plotly() -> str:
@@ -57,10 +60,10 @@ def plotly() -> str:
     return (Path(found.submodule_search_locations[0]) / "package_data" / "plotly.min.js").read_text()
 
 
-def encoded(plot: Plot, height: int = _HEIGHT) -> str:
-    """The figure as JSON for a script element of HTML; `height` is in pixels."""
+def encoded(plot: Plot, height: int | None = None) -> str:
+    """The figure as JSON for a script element of HTML; `height` in pixels overrides its own."""
     found = figure(plot)
-    found["layout"].setdefault("height", height)
+    found["layout"]["height"] = height or found["layout"].get("height", _HEIGHT)
     return msgspec.json.encode(found, enc_hook=float).decode().replace("<", "\\u003c")
 
 
@@ -77,7 +80,11 @@ def figure(plot: Plot) -> Figure:
     layout = _layout(plot, across, x_unit, y_unit)
     if plot.heat is not None:
         data.append(_heat(plot.heat, x_factor))
-    if any(one.look == "bars" for one in plot.drawings):
+    if plot.cells is not None:
+        data.append(_cells(plot.cells))
+        layout |= {"height": 90 + 36 * len(plot.cells.values), "hovermode": False}
+        layout["yaxis"]["showgrid"] = layout["xaxis"]["showgrid"] = False
+    elif any(one.look == "bars" for one in plot.drawings):
         rows, longest = len(plot.y.ticks), max(len(name) for _, name in plot.y.ticks)
         layout |= {"height": 70 + _ROW * rows, "bargap": 0.35, "barmode": "stack", "hovermode": "closest"}
         layout["yaxis"] |= {"range": [rows - 0.5, -0.5], "showgrid": False}
@@ -146,14 +153,14 @@ def _traces(one: Drawing, plot: Plot, x_factor: float, y_factor: float, least: f
         form = f":{plot.y.form}}}{plot.y.suffix}"
         found["customdata"] = [list(pair) for pair in zip(_numbers(low), _numbers(high), strict=True)]
         found["hovertemplate"] = f"%{{y{form} (%{{customdata[0]{form} to %{{customdata[1]{form})"
-    elif one.words:
+    if one.words:
         found |= {"text": list(map(_text, one.words)), "hovertemplate": "%{text}: %{y}"}
     yield found
 
 
 def _points(one: Drawing) -> Figure:
-    """Dots, of which one may have a ring around it."""
-    ringed = [place == one.ringed for place in range(len(one.y))]
+    """Dots, of which some may have a ring around them."""
+    ringed = [place in one.ringed for place in range(len(one.y))]
     ring = {"color": _colour(theme.INK), "width": [2 if is_one else 0 for is_one in ringed]}
     return {"size": [13 if is_one else 7 for is_one in ringed], "color": _colour(one.colour), "line": ring}
 
@@ -217,6 +224,20 @@ def _heat(heat: Heat, x_factor: float) -> Figure:
     }
 
 
+def _cells(cells: Cells) -> Figure:
+    return {
+        "type": "heatmap",
+        "z": [[None if value != value else value for value in line] for line in cells.values.tolist()],
+        "text": [list(map(_text, line)) for line in cells.words],
+        "texttemplate": "%{text}",
+        "textfont": {"color": _colour(theme.INK), "size": 13},
+        "colorscale": [list(stop) for stop in _CELLS],
+        "showscale": False,
+        "xgap": 2,
+        "ygap": 2,
+    }
+
+
 def _objective(plot: Plot, x_factor: float, y_factor: float) -> Figure | None:
     """A line across the whole plot; None if it lies outside."""
     objective = plot.marks.objective or 0.0
@@ -230,6 +251,10 @@ def _objective(plot: Plot, x_factor: float, y_factor: float) -> Figure | None:
 
 
 def _shapes(plot: Plot, x_factor: float) -> Iterator[Figure]:
+    if plot.cells is not None:
+        y, x = plot.cells.framed
+        ends = {"x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5}
+        yield {"type": "rect", **ends, "line": {"color": _colour(theme.INK), "width": 2}}
     marks, length = plot.marks, plot.length
     whole = {"type": "rect", "yref": "paper", "y0": 0, "layer": "below", "line": {"width": 0}}
     if marks.warmup and length:

@@ -1,6 +1,6 @@
 """A plot as data: what is drawn, on which axes, and what is marked. `figure` has plotly's form of it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -29,8 +29,8 @@ class Drawing(NamedTuple):
     """The text beside each point or bar."""
     colours: Sequence[str] = ()
     """The colour of each bar, if they differ."""
-    ringed: int | None = None
-    """The index of the point that is marked."""
+    ringed: Collection[int] = ()
+    """The indices of the points that are marked."""
 
 
 class Heat(NamedTuple):
@@ -44,6 +44,16 @@ class Heat(NamedTuple):
     """The counts at the pale and at the strong end of the colours."""
     what: str
     """What is counted: transactions."""
+
+
+class Cells(NamedTuple):
+    """A value for each pair of ticks of both axes; NaN where there is none. Shapes (ticks of y, ticks of x)."""
+
+    values: Array
+    words: Sequence[Sequence[str]]
+    """The text in each cell."""
+    framed: tuple[int, int]
+    """The cell that is marked: tick of y, tick of x."""
 
 
 class Marks(NamedTuple):
@@ -73,6 +83,7 @@ class Plot(NamedTuple):
     """The end of an axis of elapsed time, seconds; 0: another axis, which the values limit."""
     marks: Marks = Marks()
     heat: Heat | None = None
+    cells: Cells | None = None
     limits: tuple[float, float] | None = None
     """The ends of the horizontal axis if it is not of elapsed time; None: those of the values."""
     missing: str = ""

@@ -22,7 +22,7 @@ window.plots = (() => {
   };
 
   const coloured = trace => {
-    if (trace.type !== "heatmap") return;
+    if (trace.type !== "heatmap" || trace.z) return;
     trace.z = trace.customdata.map(row => row.map(count => count > 0 ? Math.log10(count) : null));
   };
 

@@ -105,19 +105,6 @@ def settings(runs: Sequence[View]) -> tuple[list[TableRow], list[TableRow], list
     return differing, [row for row in shared if row not in machine], machine
 
 
-def by_side(runs: Sequence[View]) -> list[View]:
-    """One for each configuration, with the workers of all its repeats: their parameters should be the same."""
-    sides: dict[str, list[View]] = {}
-    for run in runs:
-        sides.setdefault(run.side, []).append(run)
-    return [
-        members[0]._replace(name=side, timelines=[worker for run in members for worker in run.timelines])
-        if len(members) > 1
-        else members[0]
-        for side, members in sides.items()
-    ]
-
-
 def environment(runs: Sequence[View]) -> list[TableRow]:
     """When, with what, and how each run went."""
     of_runs = [dict(facts(run)) for run in runs]

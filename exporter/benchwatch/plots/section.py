@@ -44,18 +44,23 @@ tbody th{font-weight:450;color:var(--soft);white-space:nowrap}
 thead th{font-weight:620}
 tbody td{min-width:8em;max-width:62ch}
 .numbers td,.numbers thead th{text-align:right;white-space:nowrap;padding-right:16px}
-.numbers tbody td{min-width:5em}
+.numbers tbody td{min-width:5em}.numbers .text{text-align:left}
 .numbers tbody th{white-space:normal;min-width:9em;max-width:48ch}
 .none,small{color:var(--soft)} td small{display:block;font-size:12px} th small{font-size:12px;font-weight:400}
 .note{border-left:3px solid var(--s1);background:var(--card);border-radius:0 8px 8px 0;padding:10px 16px;margin:14px 0}
 details{margin:14px 0} summary{cursor:pointer;color:var(--soft)}
+.found{font-size:19px;font-weight:620}p.warning::before{content:"! "}
+p.good,.good td{color:var(--s2)}p.bad,.bad td{color:var(--stall)}p.dim{color:var(--soft)}
 footer{padding-top:28px;padding-bottom:48px;font-size:13.5px}
 @media(max-width:640px){body>*{padding:0 14px}h1{font-size:24px}
 figure{padding:12px 4px}figure h3,figcaption{padding:0 8px}.tiles dd{font-size:19px}
-.numbers thead{display:none}.numbers tr{display:grid;grid-template-columns:repeat(3,1fr);padding:8px 0;gap:0 10px}
-.numbers,.numbers tbody{display:block}.numbers tbody th{grid-column:1/-1;padding:0;color:var(--ink);font-weight:600}
-.numbers td{text-align:left;padding:2px 0;white-space:normal}
-.numbers td[data-label]::before{content:attr(data-label);display:block;font-size:12px;color:var(--soft)}}
+.numbers thead,.texts thead{display:none}.numbers,.numbers tbody,.texts,.texts tbody{display:block}
+.numbers tr,.texts tr{display:grid;grid-template-columns:1fr 1fr 1.5fr;padding:8px 0;gap:0 10px;align-items:end}
+.texts tr{grid-template-columns:1fr 1fr}tbody td,.numbers tbody td{min-width:0}
+.numbers tbody th,.texts tbody th{grid-column:1/-1;order:-3;padding:0;color:var(--ink);font-weight:600}
+.numbers td,.texts td{text-align:left;padding:2px 0}.numbers td{white-space:normal;font-size:13.5px}
+.numbers td[data-label=change]{order:-2;font-weight:600}.numbers td:not([data-label]){order:-1;grid-column:span 2}
+td[data-label]::before{content:attr(data-label);display:block;font-size:12px;font-weight:400;color:var(--soft)}}
 @media print{@page{margin:14mm 12mm}body{background:none;font-size:12px;print-color-adjust:exact}
 body>*{max-width:none;padding:0}header{padding:0}.scroll{overflow:visible}
 figure,.tiles,tr{break-inside:avoid}h2,h3{break-after:avoid}table{font-size:11px}

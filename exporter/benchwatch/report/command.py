@@ -115,9 +115,9 @@ def _report(options: argparse.Namespace) -> int:
         why, machine = reasons(prometheus, runs), sections(prometheus, runs)
     html, missing = document(runs, why, machine)
     content = html.encode(errors="replace")
-    _save("--output", options.output, content)
+    save("--output", options.output, content)
     if options.png:
-        _save("--png", options.png, preview(runs))
+        save("--png", options.png, preview(runs))
     for sentence in missing:
         say(sentence)
     print(
@@ -141,7 +141,8 @@ def _over(read: "Iterable[Timeline]", found: "Sequence[ObservedRun]", options: a
     return each
 
 
-def _save(option: str, path: Path, content: bytes) -> None:
+def save(option: str, path: Path, content: bytes) -> None:
+    """Write a file that an option names. Raises ConfigError."""
     target = path.resolve() if path.is_file() else path
     beside = target if target is path else target.with_name(f".{target.name}.new")
     try:

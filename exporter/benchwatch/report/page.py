@@ -14,18 +14,25 @@ from ..values.version import VERSION
 
 
 def page(
-    title: str, summary: str, tiles: Sequence[tuple[str, str]], keys: Sequence[Key], sections: Sequence[Section]
+    title: str, lines: Sequence[str], tiles: Sequence[tuple[str, str]], keys: Sequence[Key], sections: Sequence[Section]
 ) -> str:
-    """The document. `tiles` are the main figures at its top, `keys` the colours of the runs."""
+    """The document. `lines` are those of `opening`, `tiles` the main figures, `keys` the colours of the runs."""
     shown = "".join(f"<div><dt>{in_html(name)}</dt><dd>{in_html(value)}</dd></div>" for name, value in tiles)
     columns = 4 if len(tiles) % 4 == 0 else 5
     first = f'<dl class="tiles" style="--columns:{columns}">{shown}</dl>' if shown else ""
-    header = f'<h1>{in_html(title)}</h1><p class="soft">{in_html(summary)}</p>{legend(keys)}{first}'
+    header = f"{opening(title, lines)}{legend(keys)}{first}"
     footer = (
         f"Made by benchwatch {VERSION} from the output of the benchmark itself. This file needs no network. A gap "
         "means that nothing was measured; it is never drawn as zero."
     )
     return document(title, header, "".join(map(rendered, sections)), footer)
+
+
+def opening(title: str, lines: Sequence[str]) -> str:
+    """As HTML: the title, what came out, and the summary, which is the last line."""
+    *found, summary = lines
+    said = "".join(f'<p class="found">{in_html(line)}</p>' for line in found)
+    return f'<h1>{in_html(title)}</h1>{said}<p class="soft">{in_html(summary)}</p>'
 
 
 def document(title: str, header: str, main: str, footer: str, style: str = "") -> str:

@@ -10,22 +10,39 @@ import numpy as np
 from ..compare.experiment import faults_of
 from ..compare.measured import Result, place_of
 from ..compare.measures import THROUGHPUT, Measure
-from ..compare.wording import title
+from ..compare.wording import figure, title
 from ..plots import theme
 from ..plots.axes import LATENCY, Axis, throughput
-from ..plots.plot import Drawing, Marks, Plot
+from ..plots.plot import Cells, Drawing, Marks, Plot
 from ..plots.run_view import View
 from ..plots.section import Section
 from ..plots.time_lines import Array
 from ..results import sweep_view
 from ..results.scalability import Scalability
-from ..results.sweep import CapacityCurve, curves, geometric
+from ..results.sweep import CapacityCurve, Matrix, curves, geometric, matrices
 from ..show import as_html
 from ..show.content import Heading
 from ..values.printable import in_html
 
 _STEPS = 200
 _BEYOND_PEAK = 1.1
+_MOST_TICKS = 20
+
+
+def found(runs: Sequence[tuple[View, Result]]) -> Iterator[str]:
+    """What came out, a line for each curve: its knee, or where the throughput is the highest."""
+    for sweep, members in _finished(runs).items():
+        yield from (f"{sweep}: {line}" for line in sweep_view.best(members))
+
+
+def _finished(runs: Sequence[tuple[View, Result]]) -> dict[str, list[Result]]:
+    """The results of each sweep, without those of runs that have not finished."""
+    found: dict[str, list[Result]] = {}
+    for view, run in runs:
+        members = found.setdefault(view.side, [])
+        if not faults_of(run.timelines) and place_of(run) is not None:
+            members.append(run)
+    return found
 
 
 class _Drawn(NamedTuple):
@@ -44,38 +61,55 @@ def is_part(run: View) -> bool:
 
 def sections(name: str, runs: Sequence[tuple[View, Result]]) -> Iterator[Section]:
     """The curves, then the points, of sweeps of one tool. Runs that have not finished are named and left out."""
-    sweeps: dict[str, list[Result]] = {}
-    html = ""
-    for view, run in runs:
-        faults = faults_of(run.timelines)
-        html += "".join(f'<p class="note">{in_html(text)}; left out.</p>' for text in faults)
-        members = sweeps.setdefault(view.side, [])
-        if not faults and place_of(run) is not None:
-            members.append(run)
-    found: list[_Drawn] = []
+    left_out = [fault for _, run in runs for fault in faults_of(run.timelines)]
+    html = "".join(f'<p class="note">{in_html(text)}; left out.</p>' for text in left_out)
+    heats: list[Plot] = []
+    drawn: list[_Drawn] = []
+    sweeps = _finished(runs)
     for sweep, members in sweeps.items():
         html += as_html.html([Heading(sweep), *sweep_view.blocks(members)])
         own = curves(members)
+        heats += map(_heat, matrices(own))
         for curve, called in zip(own, sweep_view.curve_names(own), strict=True):
             full = " ".join(part for part in (sweep if len(sweeps) > 1 else "", called) if part) or sweep
-            colour = theme.SERIES[len(found) % len(theme.SERIES)]
-            found.append(_Drawn(full, curve, colour))
-    parameters = dict.fromkeys(one.curve.parameter for one in found if one.curve.numeric)
+            drawn.append(_Drawn(full, curve, theme.SERIES[len(drawn) % len(theme.SERIES)]))
+    parameters = dict.fromkeys(one.curve.parameter for one in drawn if one.curve.numeric)
     figures = [
         plot
         for parameter in parameters
-        for plot in _plots([one for one in found if one.curve.numeric and one.curve.parameter == parameter])
+        for plot in _plots([one for one in drawn if one.curve.numeric and one.curve.parameter == parameter])
     ]
-    if figures:
-        yield Section(name, figures)
-    yield Section("Points" if figures else name, html=html)
+    if figures or heats:
+        yield Section(name, [*heats, *figures])
+    yield Section("Points" if figures or heats else name, html=html)
+
+
+def _heat(matrix: Matrix) -> Plot:
+    """The throughput by both parameters, the best with a frame around it."""
+    rows, columns = matrix.rows, matrix.columns
+    values = np.array([[matrix.values.get((row, column), np.nan) for row in rows] for column in columns])
+    place = columns.index(matrix.best[1]), rows.index(matrix.best[0])
+    words = [
+        ["" if np.isnan(value) else figure(value, THROUGHPUT, matrix.roles) for value in line.tolist()]
+        for line in values
+    ]
+    title = f"{sweep_view.matrix_title(matrix)} over {matrix.names[0]} and {matrix.names[1]}"
+    described = "; ".join(f"{row}, {column}: {value:.4g}" for (row, column), value in matrix.values.items())
+    return Plot(
+        title,
+        "The mean of each point. The frame marks the highest.",
+        Axis(matrix.names[0], str, ticks=list(enumerate(rows))),
+        Axis(matrix.names[1], str, ticks=list(enumerate(columns))),
+        description=f"{title}: {described}",
+        cells=Cells(values, words, place),
+    )
 
 
 def _plots(found: Sequence[_Drawn]) -> Iterator[Plot]:
     first = found[0].curve
-    numbers = sorted({point.number for one in found for point in one.curve.points if point.number is not None})
-    on_log = geometric(numbers)
-    ticks = [(number, f"{number:g}") for number in numbers] if len(numbers) <= 20 else ()
+    values = {point.number: point.value for one in found for point in one.curve.points if point.number is not None}
+    on_log = geometric(sorted(values))
+    ticks = sorted(values.items()) if len(values) <= _MOST_TICKS else ()
     over = Axis(first.parameter, lambda value: f"{value:g}", log=on_log, ticks=ticks)
     rate = throughput(first.roles.unit)
     rates, judged = title(THROUGHPUT, first.roles), first.judged
@@ -110,12 +144,12 @@ def _over_parameter(one: _Drawn, measure: Measure, *, on_log: bool) -> Iterator[
     means = [point.figures[measure] for point in points]
     ends = np.array([mean.interval or (mean.value, mean.value) for mean in means])
     x = np.array([point.number or 0.0 for point in points])
-    knee = points.index(one.curve.knee) if one.curve.knee in points else None
+    knee = [points.index(one.curve.knee)] if one.curve.knee in points else []
     if measure is THROUGHPUT and one.curve.law:
         yield Drawing(f"{one.name}, law", one.colour, *_law(one.curve.law, x, on_log=on_log), look="dashed")
     y = np.array([mean.value for mean in means])
     low, high = np.maximum(ends[:, 0], 0.0), ends[:, 1]
-    yield Drawing(one.name, one.colour, x, y, low, high, "points", words=[f"{at:g}" for at in x], ringed=knee)
+    yield Drawing(one.name, one.colour, x, y, low, high, "points", words=[point.value for point in points], ringed=knee)
 
 
 def _capacity(one: _Drawn, measure: Measure) -> Iterator[Drawing]:

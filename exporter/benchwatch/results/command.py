@@ -67,13 +67,12 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _formats() -> Mapping[str, Callable[[Sequence["Subject"], _Answers], str]]:
-    from . import result_csv
-    from .result_json import document
+    from .result_records import document, table
 
     return {
         "terminal": _text,
         "markdown": _markdown,
-        "csv": lambda subjects, _: result_csv.table(subjects),
+        "csv": lambda subjects, _: table(subjects),
         "json": document,
         "junit": _junit,
     }

@@ -41,7 +41,19 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
             "benchwatch list /srv/runs --json",
         ),
     )
-    paths = {"nargs": "*", "type": expanded, "action": Flattened, "default": [Path("runs")]}
+    add_choice(parser)
+    parser.add_argument(
+        "--older", type=duration, metavar="TIME", help="only runs that began at least this long ago, such as 30d"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print JSON (docs/results.md)")
+    form.add_argument("--csv", action="store_true", help="print CSV (docs/results.md)")
+    parser.set_defaults(func=_list)
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """Add the options that choose runs."""
+    paths: dict[str, Any] = {"nargs": "*", "type": expanded, "action": Flattened, "default": [Path("runs")]}
     parser.add_argument("paths", metavar="DIR", help="folder of runs, file or archive (default: runs)", **paths)
     parser.add_argument(
         "--label",
@@ -54,13 +66,24 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--newer", type=duration, metavar="TIME", help="only runs that began at most this long ago, such as 7d"
     )
-    parser.add_argument(
-        "--older", type=duration, metavar="TIME", help="only runs that began at least this long ago, such as 30d"
-    )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print JSON (docs/results.md)")
-    form.add_argument("--csv", action="store_true", help="print CSV (docs/results.md)")
-    parser.set_defaults(func=_list)
+
+
+def chosen_runs(options: argparse.Namespace, unreadable: list[str]) -> Iterator["ObservedRun"]:
+    """The runs with these labels whose files changed since then; `unreadable` takes a sentence for each other file."""
+    from ..history.find import find_runs
+    from ..metrics.buckets import Buckets
+
+    settings = load_settings(options.config_file)
+    logging.getLogger("benchwatch.runs").setLevel(logging.ERROR)  # files that are no run need no message
+    labels = dict(options.label).items()
+    for run in find_runs(options.paths, settings.runs, Buckets(1), unreadable=unreadable):
+        if run.modified >= since(options) and labels <= run.labels.items():
+            yield run
+
+
+def since(options: argparse.Namespace) -> float:
+    """When the oldest runs that are wanted began, Unix seconds."""
+    return time.time() - options.newer if options.newer is not None else 0.0
 
 
 _TONES: Mapping[str, Tone] = {"failed": "bad", "stalled": "unclear", "running": "good"}
@@ -102,20 +125,13 @@ class ListedRun(NamedTuple):
 
 
 def _list(options: argparse.Namespace) -> int:
-    from ..history.find import find_runs, reading
-    from ..metrics.buckets import Buckets
+    from ..history.find import reading
 
-    settings = load_settings(options.config_file)
-    logging.getLogger("benchwatch.runs").setLevel(logging.ERROR)  # files that are no run need no message
-    now = time.time()
-    oldest = now - options.newer if options.newer is not None else 0.0
-    youngest = now - options.older if options.older is not None else float("inf")
-    labels = dict(options.label).items()
+    oldest = since(options)
+    youngest = time.time() - options.older if options.older is not None else float("inf")
     unreadable: list[str] = []
     runs: list[ListedRun] = []
-    for run in find_runs(options.paths, settings.runs, Buckets(1), unreadable=unreadable):
-        if run.modified < oldest or not labels <= run.labels.items():
-            continue
+    for run in chosen_runs(options, unreadable):
         with reading(run.folder, unreadable):
             runs += (one for one in _listed(run) if oldest <= (one.start or run.modified) <= youngest)
         unreadable += (f"{run.folder}: {clause}" for clause in (*run.bugs, *run.missing))
@@ -123,7 +139,7 @@ def _list(options: argparse.Namespace) -> int:
     units = [_IN_BYTES.get(one.unit or "", one.unit) for one in runs]
     rows = [{**one._asdict(), "unit": unit} for one, unit in zip(runs, units, strict=True)]
     if options.csv:
-        sys.stdout.write(records(_CSV, map(_record, rows)))
+        sys.stdout.write(records(map(_record, rows)))
     elif options.json:
         sys.stdout.write(json.dumps({"schema": SCHEMA, "runs": rows}, indent=2) + "\n")
     else:
@@ -133,25 +149,6 @@ def _list(options: argparse.Namespace) -> int:
     if not runs:
         raise UserError(f"no such runs in {', '.join(map(str, options.paths))}", FAILED)
     return 0
-
-
-_CSV = (
-    "run",
-    "path",
-    "state",
-    "reason",
-    "tools",
-    "workers",
-    "start",
-    "end",
-    "seconds",
-    "rate",
-    "unit",
-    "latency_mean_seconds",
-    "latency_p99_seconds",
-    "labels",
-    "experiment",
-)
 
 
 def _record(row: Mapping[str, Any]) -> Mapping[str, Value]:

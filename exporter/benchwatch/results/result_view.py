@@ -43,7 +43,7 @@ def of_run(result: Result) -> list[Block]:
 
 
 def _warning(text: str) -> Sentence:
-    return Sentence(f"! {text}", "warning")
+    return Sentence(text, "warning")
 
 
 def _figures(result: Result) -> Table:

@@ -57,13 +57,18 @@ class CapacityCurve:
 
     @property
     def numeric(self) -> bool:
-        """Whether all values are numbers."""
+        """Whether all values are numbers, or sizes such as 64k."""
         return all(point.number is not None for point in self.points)
+
+    @property
+    def counts(self) -> bool:
+        """Whether all values are plain numbers, which may count things that work at the same time."""
+        return self.numeric and not any(point.value[-1:].isalpha() for point in self.points)
 
     @property
     def powers(self) -> list[float]:
         """Throughput over mean latency of each point; empty if they cannot show a knee."""
-        if not self.numeric or len(self.points) < 3 or not self.free:
+        if not self.counts or len(self.points) < 3 or not self.free:
             return []
         found = [(point.figures.get(THROUGHPUT), point.figures.get(LATENCY_MEAN)) for point in self.points]
         known = [rate.value / latency.value for rate, latency in found if rate and latency and latency.value]
@@ -84,7 +89,7 @@ class CapacityCurve:
     @cached_property
     def law(self) -> Scalability | None:
         """The universal scalability law, fitted to all runs; None if it cannot be."""
-        if not self.numeric or not self.free:
+        if not self.counts or not self.free:
             return None
         runs = [(point.number or 0.0, run) for point in self.points for run in point.runs]
         rates = [run.figures[self.group, THROUGHPUT].value for _, run in runs]
@@ -113,6 +118,47 @@ class CapacityCurve:
                 break
             found = point
         return found
+
+
+class Matrix(NamedTuple):
+    """The mean throughput of one group by both parameters."""
+
+    group: Group
+    roles: Roles
+    names: tuple[str, str]
+    """Of the first and the second parameter."""
+    values: Mapping[tuple[str, str], float]
+    """By the values of both."""
+
+    @property
+    def rows(self) -> list[str]:
+        """The values of the first parameter."""
+        return sorted({row for row, _ in self.values}, key=order)
+
+    @property
+    def columns(self) -> list[str]:
+        """The values of the second one."""
+        return sorted({column for _, column in self.values}, key=order)
+
+    @property
+    def best(self) -> tuple[str, str]:
+        """Where the throughput is the highest."""
+        return max(self.values, key=lambda place: self.values[place])
+
+
+def matrices(found: Sequence[CapacityCurve]) -> Iterator[Matrix]:
+    """One for each group whose second parameter has several values."""
+    for group in dict.fromkeys(one.group for one in found):
+        own = [one for one in found if one.group == group]
+        values = {
+            (point.value, one.second[1]): point.figures[THROUGHPUT].value
+            for one in own
+            if one.second
+            for point in one.points
+        }
+        if len({column for _, column in values}) > 1:
+            second = next(one.second[0] for one in own if one.second)
+            yield Matrix(group, own[0].roles, (own[0].parameter, second), values)
 
 
 def curves(runs: Sequence[Result]) -> list[CapacityCurve]:
@@ -161,12 +207,15 @@ def _means(group: Group, runs: Sequence[Result], measures: Sequence[Measure | No
 
 
 def number(value: str) -> float | None:
-    """The value of a parameter, if it is a number."""
+    """The value of a parameter, if it is a number or a size (64k is 65,536)."""
+    plain = value.rstrip("kKmMgG")
     try:
-        read = Decimal(value)
+        read = Decimal(plain)
     except InvalidOperation:
         return None
-    return float(read) if read.is_finite() else None
+    if not read.is_finite() or len(value) - len(plain) > 1:
+        return None
+    return float(read) * 1024.0 ** " kmg".index(value[len(plain) :].lower() or " ")
 
 
 def order(value: str) -> tuple[float, str]:

@@ -9,7 +9,7 @@ from ..show.content import Block, Sentence, Table, table
 from ..values import numbers
 from .repeats import CONFIDENCE, FEWEST
 from .scalability import FEWEST_POINTS, Bounded
-from .sweep import CapacityCurve, CurvePoint, Mean, curves, order
+from .sweep import CapacityCurve, CurvePoint, Matrix, Mean, curves, matrices
 
 
 def blocks(runs: Sequence[Result]) -> list[Block]:
@@ -34,28 +34,39 @@ def blocks(runs: Sequence[Result]) -> list[Block]:
         lines.append(f"too few runs for intervals of the points: {few}")
     else:
         lines.append(f"±: half of the {level(CONFIDENCE)} interval of the mean")
-    tables = [table(["", first.parameter, "runs", *heads], rows), *_matrices(found)]
+    tables = [table(["", first.parameter, "runs", *heads], rows), *map(_table_of, matrices(found))]
     return [*tables, *map(Sentence, lines)]
 
 
-def _matrices(found: Sequence[CapacityCurve]) -> Iterator[Table]:
-    """For each group with several values of the second parameter, the throughput by both; the best is marked."""
-    for group in dict.fromkeys(one.group for one in found):
-        columns = [one for one in found if one.group == group and one.second]
-        if len(columns) < 2:
-            continue
-        cells = {
-            (point.value, place): point.figures[THROUGHPUT].value
-            for place, curve in enumerate(columns)
-            for point in curve.points
-        }
-        best = max(cells.values())
-        values = sorted({value for value, _ in cells}, key=order)
-        first = columns[0]
-        called = " ".join(part for part in (heading(group), title(THROUGHPUT, first.roles)) if part)
-        heads = [f"{called}: {first.parameter}", *(" ".join(one.second or ()) for one in columns)]
-        shown = {at: figure(cell, THROUGHPUT, first.roles) + " best" * (cell == best) for at, cell in cells.items()}
-        yield table(heads, [[value, *(shown.get((value, n), "") for n, _ in enumerate(columns))] for value in values])
+def _table_of(matrix: Matrix) -> Table:
+    """The throughput by both parameters; the best is marked."""
+    heads = [f"{matrix_title(matrix)}: {matrix.names[0]}", *(f"{matrix.names[1]} {value}" for value in matrix.columns)]
+    shown = {
+        place: figure(value, THROUGHPUT, matrix.roles) + " best" * (place == matrix.best)
+        for place, value in matrix.values.items()
+    }
+    return table(heads, [[row, *(shown.get((row, column), "") for column in matrix.columns)] for row in matrix.rows])
+
+
+def matrix_title(matrix: Matrix) -> str:
+    """What the matrix shows: read IOPS."""
+    return f"{heading(matrix.group)} {title(THROUGHPUT, matrix.roles)}".strip()
+
+
+def best(runs: Sequence[Result]) -> Iterator[str]:
+    """In a line for each curve, or for each matrix of two parameters: its knee, or where the throughput is highest."""
+    found = curves(runs)
+    matrix_of = {one.group: one for one in matrices(found)}
+    for one in matrix_of.values():
+        row, column = one.best
+        (curve,) = (each for each in found if each.group == one.group and each.second == (one.names[1], column))
+        (point,) = (each for each in curve.points if each.value == row)
+        yield f"highest at {one.names[1]} {column}, {_at(curve, point)}"
+    for name, curve in zip(curve_names(found), found, strict=True):
+        if curve.group not in matrix_of:
+            top = max(curve.points, key=lambda point: point.figures[THROUGHPUT].value)
+            where = f"knee at {_at(curve, curve.knee)}" if curve.knee else f"highest at {_at(curve, top)}"
+            yield f"{name} {where}".strip()
 
 
 def curve_names(found: Sequence[CapacityCurve]) -> list[str]:
@@ -75,13 +86,14 @@ def _cell(curve: CapacityCurve, mean: Mean | None, measure: Measure) -> str:
     shown = figure(mean.value, measure, curve.roles)
     if mean.interval is None or not mean.value:
         return shown
-    return f"{shown} ±{50 * (mean.interval[1] - mean.interval[0]) / mean.value:.2g} %"
+    half = 50 * (mean.interval[1] - mean.interval[0]) / mean.value
+    return f"{shown} ±{f'{half:.2g}' if half < 100 else f'{half:,.0f}'} %"
 
 
 def _lines(curve: CapacityCurve) -> Iterator[str]:
     if not curve.free:
         yield "the command sets the rate: no knee, and no law to fit"
-    elif curve.numeric:
+    elif curve.counts:
         if (knee := curve.knee) is not None:
             yield f"knee: {_at(curve, knee)}; beyond it latency grows faster than throughput"
         elif curve.powers:
@@ -116,7 +128,7 @@ def _law(curve: CapacityCurve) -> Iterator[str]:
     """The fit of the universal scalability law, or why there is none."""
     law = curve.law
     if law is None:
-        if curve.numeric and curve.free:
+        if curve.counts and curve.free:
             yield _why_no_fit(len(curve.points))
         return
     sure = f"{level(CONFIDENCE)} intervals"

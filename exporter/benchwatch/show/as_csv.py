@@ -6,20 +6,25 @@ Names from outside cannot become formulas: a text that a spreadsheet would compu
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from ..values.printable import printable
 
 Value = str | float | int | bool | None
-_COMPUTED = ("=", "+", "-", "@", "\t", "\r")
+_COMPUTED = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r")
 
 
-def records(columns: Sequence[str], rows: Iterable[Mapping[str, Value]]) -> str:
-    """A head with the names of the columns, and a line for each record; a missing value is an empty cell."""
+def records(rows: Iterable[Mapping[str, Value]]) -> str:
+    """A head with the names of the columns, in the order of the first record, and a line for each record.
+
+    A missing value is an empty cell.
+    """
+    every = list(rows)
+    columns = dict.fromkeys(column for row in every for column in row)
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows([_cell(row.get(column)) for column in columns] for row in rows)
+    writer.writerows([_cell(row.get(column)) for column in columns] for row in every)
     return written.getvalue()
 
 

@@ -28,29 +28,36 @@ def table_html(table: Table) -> str:
     It has a head if a column has a name.
     """
     heads = "".join(
-        f'<th scope="col">{_chip(column.colour)}{in_html(column.name)}</th>' if column.name else "<td></td>"
+        f'<th scope="col"{_side(column)}>{_chip(column.colour)}{in_html(column.name)}</th>'
+        if column.name
+        else "<td></td>"
         for column in table.columns
     )
     head = f"<thead><tr>{heads}</tr></thead>" if any(column.name for column in table.columns) else ""
     named = not table.columns[0].right
-    figures = ' class="numbers"' if any(column.right for column in table.columns) else ""
+    kind = "numbers" if any(column.right for column in table.columns) else "texts" if head else "pairs"
     body = ""
     for row in table.rows:
         if row.heading:
             body += f'<tr><th scope="rowgroup" colspan="{len(table.columns)}">{in_html(row.cells[0])}</th></tr>'
             continue
         meaning = f' title="{in_html(row.meaning)}"' if row.meaning else ""
-        kind = f' class="{row.tone}"' if row.tone else ""
+        tone = f' class="{row.tone}"' if row.tone else ""
         name = f'<th scope="row"{meaning}>{in_html(row.cells[0])}</th>' if named else ""
         values = "".join(map(_cell, table.columns[named:], row.cells[named:]))
-        body += f"<tr{kind}>{name}{values}</tr>"
-    return f'<div class="scroll"><table{figures}>{head}<tbody>{body}</tbody></table></div>'
+        body += f"<tr{tone}>{name}{values}</tr>"
+    return f'<div class="scroll"><table class="{kind}">{head}<tbody>{body}</tbody></table></div>'
 
 
 def _cell(column: Column, value: str) -> str:
     """With the name of its column, which stands beside it where rows are stacked."""
     label = f' data-label="{in_html(column.name)}"' if column.name else ""
-    return f"<td{label}>{in_html(value) or _NONE}</td>"
+    return f"<td{_side(column)}{label}>{in_html(value) or _NONE}</td>"
+
+
+def _side(column: Column) -> str:
+    """In a table of figures, cells are aligned to the right unless they say otherwise."""
+    return "" if column.right else ' class="text"'
 
 
 def _chip(colour: str) -> str:

@@ -27,7 +27,7 @@ def markdown(blocks: Iterable[Block]) -> str:
         if isinstance(block, Heading):
             lines.append(f"## {plain(block.text)}")
         elif isinstance(block, Sentence):
-            words = plain(block.text.removeprefix("! "))
+            words = plain(block.text)
             lines.append(f"- **{words}**" if block.tone in _BOLD else f"- {words}")
         else:
             lines += _table(block.filled)

@@ -33,7 +33,8 @@ def text(blocks: Iterable[Block], *, colour: bool = False) -> str:
             lines += [""] * bool(lines) + [_toned(printable(block.text), "strong", colour)]
             indent = _INDENT
         elif isinstance(block, Sentence):
-            lines.append(indent + _toned(printable(block.text), block.tone, colour))
+            mark = "! " if block.tone == "warning" else ""
+            lines.append(indent + _toned(mark + printable(block.text), block.tone, colour))
         else:
             lines += [""] * isinstance(before, Table)
             lines += (indent + line for line in _lines(block.filled, colour))

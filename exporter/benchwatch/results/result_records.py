@@ -1,17 +1,19 @@
-"""Results as JSON, schema 1: docs/results.md explains the keys.
+"""Results for programs, as JSON (schema 1) and CSV: docs/results.md explains keys and columns.
 
-Within a schema, keys may be added, but none changes its meaning or disappears. null means unknown or none. A figure
-that was not measured is absent from `figures` and `lost`.
+Within a schema, keys and columns may be added, but none changes its meaning or disappears. null, or an empty cell,
+means unknown or none. A figure that was not measured is absent from `figures` and `lost`.
 """
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..compare.measured import Result
-from ..compare.measures import described, named_group
+from ..compare.measures import described, named_group, unit_of
+from ..compare.wording import heading
 from ..metrics.samples import Sample
+from ..show.as_csv import Value, records
 from .repeats import CONFIDENCE, finished, kinds, repeated
 from .requirements import CheckedRequirement
 from .result import Subject, findings_of, kept_level, longest_stall, objective_of, reported
@@ -25,6 +27,42 @@ def document(subjects: Sequence[Subject], answers: Sequence[Sequence[CheckedRequ
     """The JSON text; `answers` has the checked requirements of each subject."""
     content = {"schema": SCHEMA, "subjects": [_subject(*one) for one in zip(subjects, answers, strict=True)]}
     return json.dumps(content, indent=2) + "\n"
+
+
+def table(subjects: Sequence[Subject]) -> str:
+    """The CSV text, with a record for each figure; a result without figures has one without a measure."""
+    return records(row for subject in subjects for result in subject.results for row in _rows(result))
+
+
+def _rows(result: Result) -> Iterator[dict[str, Value]]:
+    common: dict[str, Value] = {
+        "run": result.name,
+        "state": result.state,
+        "tool": result.tool,
+        "version": result.version or None,
+        "workers": len(result.timelines),
+        "start": result.start,
+        "seconds": result.length,
+        "warmup_seconds": result.warmup,
+        **dict.fromkeys(("part", "measure", "unit", "better", "value")),
+    }
+    if not result.figures:
+        yield common
+    for (group, measure), figure in result.figures.items():
+        yield {
+            **common,
+            "part": heading(group),
+            "measure": measure.name,
+            "unit": unit_of(measure, result.roles),
+            "better": measure.better,
+            "value": figure.value,
+        }
+    for timeline in result.timelines:
+        for sample in reported(timeline):
+            pairs = [f"{name}={value}" for name, value in zip(sample.family.labels, sample.labels, strict=True)]
+            own = [f"worker={timeline.worker}"] if len(result.timelines) > 1 else []
+            value = float(sample.value) if isinstance(sample.value, int | float) else None
+            yield {**common, "part": ", ".join([*own, *pairs]), "measure": sample.family.name, "value": value}
 
 
 def _subject(subject: Subject, answers: Sequence[CheckedRequirement]) -> dict[str, Any]:
@@ -78,7 +116,7 @@ def _result(result: Result) -> dict[str, Any]:
             "reports": kept.reports,
             "met": kept.met,
         },
-        "findings": [{"kind": one.kind, "text": one.text} for one in findings_of(result)],
+        "findings": [one._asdict() for one in findings_of(result)],
     }
 
 

@@ -1,16 +1,19 @@
-"""A comparison as JSON: docs/compare.md explains the keys. Keys may be added, but none changes its meaning.
+"""A comparison for programs, as JSON and CSV: docs/compare.md explains keys and columns.
 
-null means unknown. Characters beyond ASCII are escaped, so no encoding changes them.
+Keys and columns may be added, but none changes its meaning. null, or an empty cell, means unknown. Characters beyond
+ASCII are escaped in JSON, so no encoding changes them.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..show.as_csv import Value, records
 from ..tools.roles import Roles
 from .comparison import Comparison, Comparisons
 from .experiment import Experiment
-from .measures import described, named_group
+from .measures import described, named_group, unit_of
+from .wording import heading
 
 
 def document(found: Sequence[Comparisons]) -> str:
@@ -18,6 +21,31 @@ def document(found: Sequence[Comparisons]) -> str:
     each = [_comparisons(one) for one in found]
     content = each[0] if len(each) == 1 else {"comparisons": each}
     return json.dumps(content, indent=2) + "\n"
+
+
+def table(found: Sequence[Comparisons]) -> str:
+    """The CSV text, with a record for each figure."""
+    return records(row for one in found for other in one.others for row in _figures(one, other))
+
+
+def _figures(found: Comparisons, comparison: Comparison) -> Iterator[dict[str, Value]]:
+    for row in comparison.rows:
+        verdict = comparison.verdict(row)
+        low, high = row.interval or (None, None)
+        yield {
+            "base": found.base.name,
+            "other": comparison.other.name,
+            "part": heading(row.group),
+            "measure": row.measure.name,
+            "unit": unit_of(row.measure, found.roles),
+            "better": row.measure.better,
+            "base_value": row.base,
+            "other_value": row.other,
+            "change": row.ratio,
+            "change_low": low,
+            "change_high": high,
+            "verdict": verdict.word if verdict else None,
+        }
 
 
 def _comparisons(found: Comparisons) -> dict[str, Any]:
@@ -72,5 +100,5 @@ def _comparison(comparison: Comparison, roles: Roles) -> dict[str, Any]:
             {"name": one.name, "base": one.base or None, "other": one.other or None, "intended": one.intended}
             for one in comparison.parameters
         ],
-        "findings": [{"kind": one.kind, "text": one.text} for one in comparison.findings],
+        "findings": [one._asdict() for one in comparison.findings],
     }

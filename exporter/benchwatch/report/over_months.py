@@ -1,0 +1,99 @@
+"""`benchwatch history`: results in the order of their starts, and the points at which they changed, also as a page or a
+picture. Exit code 3 with `--fail-on worse`, if the last change of a series was for the worse.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..values.errors import FAILED, NOT_MET, UserError
+from ..values.printable import say
+
+if TYPE_CHECKING:
+    from ..compare.measured import Result
+
+
+def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
+    """Add the command to the others."""
+    from ..results.listing import add_choice
+
+    parser = add(
+        parents=[common],
+        usage="benchwatch history [options] [DIR...]",
+        description="Shows the results of runs over time, and the points at which they changed.",
+        examples=(
+            "benchwatch history --label branch=main",
+            "benchwatch history nightly/ --metric p99 --newer 90d --fail-on worse",
+            "benchwatch history nightly/ --output nightly.html --png nightly.png",
+        ),
+    )
+    add_choice(parser)
+    parser.add_argument(
+        "--metric",
+        default="throughput",
+        metavar="FIGURE",
+        help="throughput, bandwidth, mean, p50, p95, p99, p99.9, max or connection (default: throughput)",
+    )
+    formats = ("terminal", "markdown", "csv")
+    parser.add_argument(
+        "--format", choices=formats, default="terminal", help="format of the output (default: terminal)"
+    )
+    parser.add_argument("--csv", action="store_const", const="csv", dest="format", help="the same as --format csv")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="also write it as one HTML file with plots")
+    parser.add_argument("--png", type=Path, metavar="FILE", help="also write a picture for posts (needs Chromium)")
+    parser.add_argument(
+        "--fail-on", choices=("worse",), help="exit with code 3 if the last change of a series was for the worse"
+    )
+    parser.set_defaults(func=_history)
+
+
+def _history(options: argparse.Namespace) -> int:
+    from ..results.over_time import all_series, blocks, rows
+    from ..results.requirements import MEASURES
+    from ..show.as_csv import records
+    from ..show.as_markdown import markdown
+    from ..show.as_text import colourful, text
+
+    measure = MEASURES.get(options.metric)
+    if measure is None:
+        raise UserError(f"--metric {options.metric}: unknown figure; expected {', '.join(MEASURES)}")
+    found = list(all_series(_results(options), measure))
+    if not found:
+        raise UserError(f"no such results in {', '.join(map(str, options.paths))}", FAILED)
+    if options.format == "csv":
+        sys.stdout.write(records(row for one in found for row in rows(one)))
+    else:
+        shown = [block for one in found for block in blocks(one)]
+        sys.stdout.write(markdown(shown) if options.format == "markdown" else text(shown, colour=colourful()))
+    if options.output or options.png:
+        from .command import save
+        from .history_page import history_page, history_picture
+
+        if options.output:
+            save("--output", options.output, history_page(found).encode(errors="replace"))
+        if options.png:
+            save("--png", options.png, history_picture(found))
+    worse = any(one.changes and one.changes[-1].word == "worse" for one in found)
+    return NOT_MET if options.fail_on and worse else 0
+
+
+def _results(options: argparse.Namespace) -> list[tuple[str, "Result"]]:
+    """The finished results, the oldest first, with the paths of their runs."""
+    from ..history.find import reading
+    from ..results.listing import chosen_runs, since
+    from ..results.result import of_run
+    from ..values.input_files import shown
+
+    unreadable: list[str] = []
+    found: list[tuple[str, Result]] = []
+    for run in chosen_runs(options, unreadable):
+        with reading(run.folder, unreadable):
+            found += ((str(shown(run.folder)), one) for one in of_run(run))
+    for sentence in unreadable:
+        say(sentence)
+    oldest = since(options)
+    kept = [
+        (path, one) for path, one in found if one.state == "finished" and one.measured and (one.start or 0.0) >= oldest
+    ]
+    return sorted(kept, key=lambda one: one[1].start or 0.0)
