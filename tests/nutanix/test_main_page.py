@@ -48,6 +48,13 @@ def test_of_two_rows_of_the_overview_with_one_label_the_first_is_kept_and_the_ot
     ]
 
 
+@pytest.mark.parametrize(("label", "size"), [("SSD (TB)", 2 * 1024 * GIB), ("SSD", 2 * GIB), ("SSD (jars)", None)])
+def test_disks_are_in_the_unit_of_their_column(label: str, size: int | None) -> None:
+    found = page(f"SVM Id|{label}", "7|5 (1/2)", title="Cluster State")
+    assert [disk.size for disk in found.disks] == ([] if size is None else [size])
+    assert len(found.unrecognised) == (size is None)
+
+
 def test_overview_of_the_published_page(published: MainPage) -> None:
     overview = published.overview
     assert overview.version == "el6-release-master-038d4c7d75cbc6ed21e64d357c94303350159807"

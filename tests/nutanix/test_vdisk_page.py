@@ -211,3 +211,45 @@ def test_of_two_rows_for_one_number_the_first_is_kept_and_the_other_noted(
     page = section(title, header, *rows)
     assert page.vdisks["5"][series] in (0.3, 30, 30 * 1024**3)
     assert len(page.unrecognised) == 1
+
+
+def test_averages_in_another_unit_than_known_are_left_out_aloud_and_the_counts_stay() -> None:
+    page = latencies("0 <= x < 1 ms|0.286|6211", "1 ms <= x < inf|1.362|371", "Total|0.346|6582")  # milliseconds
+    assert (
+        of_family(page.vdisks["5"], f.FRONTEND_LATENCY) == of_family(page.vdisks["5"], f.FRONTEND_LATENCY_RANGE) == {}
+    )
+    assert cumulative(page.vdisks["5"], "read") == {"0.001": 6211, "+Inf": 6582}
+    said = "averages: 1.362e-06 is not within 0.001 to inf, so their unit is not known"
+    assert page.unrecognised == (Unrecognised("frontend_read_latency", said),)
+
+
+def test_an_average_of_all_outside_of_all_ranges_is_left_out_aloud() -> None:
+    page = latencies("0 <= x < 1 ms|286|6211", "1 ms <= x < inf||", "Total|346000|6211")
+    assert cumulative(page.vdisks["5"], "read") == {"0.001": 6211, "+Inf": 6211}
+    assert (
+        of_family(page.vdisks["5"], f.FRONTEND_LATENCY) == of_family(page.vdisks["5"], f.FRONTEND_LATENCY_RANGE) == {}
+    )
+    said = ["averages: 0.346 is not within 0 to 0.001, so their unit is not known"]
+    assert [entry.text for entry in page.unrecognised] == said
+
+
+@pytest.mark.parametrize(("total", "shown"), [("1", "1"), ("0.98", "0.98"), ("50%", "50")])
+def test_shares_whose_total_is_not_100_percent_are_left_out_aloud(total: str, shown: str) -> None:
+    page = section("Read Source", "Source|Data (MB/s)|Percent", "Oplog|3|0.4", "Cache DRAM|5|0.6", f"Total|8|{total}")
+    assert page.vdisks["5"] == {
+        (f.READ_SOURCE_BYTES, ("oplog",)): 3 * MIB,
+        (f.READ_SOURCE_BYTES, ("cache_dram",)): 5 * MIB,
+    }
+    assert [entry.text for entry in page.unrecognised] == [f"shares of {shown} % together: expected 100 %"]
+
+
+def test_shares_of_nothing_are_absent() -> None:
+    page = section("Read Source", "Source|Data (MB/s)|Percent", "Oplog|0|0%", "Cache DRAM|0|0%", "Total|0|0%")
+    assert {family for family, _ in page.vdisks["5"]} == {f.READ_SOURCE_BYTES}
+    assert page.unrecognised == ()
+
+
+def test_random_and_sequential_that_are_no_percentages_are_left_out_aloud() -> None:
+    page = section("Ops and Randomness", "|Read|Write", "Random %|0.3|30", "Sequential %|0.7|70")
+    assert page.vdisks["5"] == {(f.RANDOM, ("write",)): 0.3, (f.SEQUENTIAL, ("write",)): 0.7}
+    assert [entry.text for entry in page.unrecognised] == ["shares of 1 % together: expected 100 %"]

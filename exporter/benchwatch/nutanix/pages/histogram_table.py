@@ -74,19 +74,26 @@ def read_histogram(table: PageTable, section: str, kind: HistogramKind, op: str,
     if gaps:
         notes.refuse(section, f"ranges: none begins at {gaps[0]:g}")
         return {}
-    found: dict[Series, float] = {}
+    counts: dict[Series, float] = {}
+    averages: dict[Series, float] = {}
     count = 0.0
     for _, (high, ios, mean) in ranges:
         count += ios
         le = _le(high if kind is LATENCY or high == math.inf else math.ceil(high) - 1)
-        found[kind.ios, (op, le)] = count
+        counts[kind.ios, (op, le)] = count
         if mean is not None:
-            found[kind.averages, (op, le)] = mean
-    if kind.average and average is not None:
-        found[kind.average, (op,)] = average
+            averages[kind.averages, (op, le)] = mean
     if total is not None and total != count:
         notes.refuse(section, f"row 'Total': {total:g} IOs, but {count:g} in the ranges")
-    return found
+    full = [(low, high, mean) for low, (high, ios, mean) in ranges if ios]
+    everything = full[0][0], full[-1][1], average
+    for low, high, mean in (*full, everything):
+        if mean is not None and not low <= mean <= high:
+            notes.refuse(section, f"averages: {mean:g} is not within {low:g} to {high:g}, so their unit is not known")
+            return counts
+    if kind.average and average is not None:
+        averages[kind.average, (op,)] = average
+    return counts | averages
 
 
 def _le(edge: float) -> str:

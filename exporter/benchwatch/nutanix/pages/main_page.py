@@ -272,17 +272,20 @@ def _vdisks(table: PageTable, section: str, notes: Notes, most: int) -> VdiskTab
 
 def _read_disks(table: PageTable, disks: dict[str, Disk], notes: Notes) -> None:
     labels = [printable(printed(column)[:MAX_NAME]) for column in table.columns]
+    units = [read_label(*column) for column in table.columns]
     known = {label.lower(): index for index, label in enumerate(labels)}
     svm_column = known.get("svm id")
     notes.found(CLUSTER, *labels)
     for cells in table.rows:
         svm_id = cells[svm_column] if svm_column is not None and svm_column < len(cells) else ""
-        for label, cell in zip(labels, cells, strict=False):
+        for label, (_, unit, unknown), cell in zip(labels, units, cells, strict=False):
             if cell in NO_VALUE or label.lower() in _SVM_COLUMNS:
                 continue
             match = _DISK.fullmatch(cell)
-            if match is None or match[1] in disks or len(disks) >= MAX_DISKS or len(svm_id) > MAX_NAME:
+            unit = unit or _GIGABYTES
+            is_size = unit.dimension == "bytes" and not unknown
+            if match is None or match[1] in disks or len(disks) >= MAX_DISKS or len(svm_id) > MAX_NAME or not is_size:
                 notes.refuse(CLUSTER, f"cell {cell[:MAX_NAME]!r} under {label!r}")
                 continue
-            available, size = (float(text) * _GIGABYTES.multiply for text in match.group(2, 3))
+            available, size = (float(text) * unit.multiply for text in match.group(2, 3))
             disks[match[1]] = Disk(svm_id, match[1], label, available, size)

@@ -14,7 +14,7 @@ whether writes bypass the oplog. The page without a query may show all vdisks on
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...metrics.samples import Family
@@ -45,6 +45,9 @@ _SHARES: Fields[str] = {
     ("percent", "ratio"): "ratio",
     ("", "ratio"): "ratio",
 }
+
+_ROUNDING = 0.1
+"""The shares on a page are whole percents, so their sum may differ from 1."""
 
 VdiskStats = Mapping[Series, float]
 """The numbers of one vdisk."""
@@ -109,11 +112,22 @@ def _operations(table: PageTable, section: str, notes: Notes) -> dict[Series, fl
         for op, value in _numbers(cells, section, text, notes, label.unit or PLAIN).items():
             if family and op != "total":
                 found[family, (op,)] = value
-    for op in ("read", "write"):  # neither random nor sequential: there was no IO
-        if not any(found.get((family, (op,))) for family in (f.RANDOM, f.SEQUENTIAL)):
-            for family in (f.RANDOM, f.SEQUENTIAL):
-                found.pop((family, (op,)), None)
+    for op in ("read", "write"):
+        shares = [(family, labels) for family, labels in found if labels == (op,)]
+        total = sum(found[series] for series in shares)
+        found = _whole(found, shares, total if len(shares) > 1 or not total else 1, section, notes)
     return found
+
+
+def _whole(
+    found: dict[Series, float], shares: Sequence[Series], total: float, section: str, notes: Notes
+) -> dict[Series, float]:
+    """What was found, without the shares if they are parts of nothing, or of something else than a whole."""
+    if 1 - _ROUNDING <= total <= 1 + _ROUNDING:
+        return found
+    if any(found[series] for series in shares):
+        notes.refuse(section, f"shares of {100 * total:g} % together: expected 100 %")
+    return {series: value for series, value in found.items() if series not in shares}
 
 
 def _histogram(kind: HistogramKind, op: str) -> "_Reader":
@@ -145,12 +159,14 @@ def _shares(ratio: Family, rate: Family) -> "_Reader":
     def read(table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
         found: dict[Series, float] = {}
         for text, cells in labelled_rows(table, section, ("source", "destination"), _SHARES, notes):
-            name = identifier(text)
-            if name == "total":
-                continue
             numbers = _numbers(cells, section, text, notes, PERCENT)
-            found |= {(family, (name,)): numbers[field] for field, family in families.items() if field in numbers}
-        return found
+            new: dict[Series, float] = {
+                (family, (identifier(text),)): numbers[field] for field, family in families.items() if field in numbers
+            }
+            found |= new
+        total = found.pop((ratio, ("total",)), 1.0)
+        found.pop((rate, ("total",)), None)
+        return _whole(found, [series for series in found if series[0] is ratio], total, section, notes)
 
     return read
 
