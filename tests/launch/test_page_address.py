@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from benchwatch.launch.page_address import page_of
+from benchwatch.launch.browser import page_of
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter

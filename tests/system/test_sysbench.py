@@ -168,7 +168,7 @@ def test_run_adds_flags_records_facts_and_hides_the_password(
     eventually(lambda: window in exporter.page("a"), "a percentile is seen live")
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, err
-    assert b"added --report-interval=1 --percentile=99 --histogram=on" in err
+    assert b"adds --report-interval=1 --percentile=99 --histogram=on" in err
     eventually(lambda: is_in(exporter, "a", "finished"), "it has finished")
     page = exporter.page("a")
     total = int(re.findall(rb"transactions: +(\d+)", out)[-1])

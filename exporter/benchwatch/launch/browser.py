@@ -1,9 +1,10 @@
-"""`benchwatch run --open`: opens the page of the run on an exporter, as soon as the exporter knows the run.
+"""The page of a run on an exporter: its address, and `benchwatch run --open`, which opens it.
 
-The benchmark does not wait for this. If no browser can show the page (for example over ssh), or if no exporter answers,
-a sentence gives the address.
+It opens as soon as the exporter knows the run; the benchmark does not wait for this. If no browser can show the page
+(for example over ssh), or if no exporter answers, a sentence gives the address.
 """
 
+import json
 import os
 import sys
 import threading
@@ -11,9 +12,10 @@ import time
 import webbrowser
 from collections.abc import Mapping
 from contextlib import suppress
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
 from urllib.parse import quote, urlsplit
-
-import requests
 
 from ..values.addresses import DEFAULT_EXPORTER, is_loopback, server_url, without_user
 from .child import leave_signals
@@ -23,6 +25,35 @@ _SEEN = 5.0
 _AGAIN = 0.25
 _PATIENCE = 2.0
 """Seconds that an answer may take."""
+_DELAY = 0.3
+"""Seconds that the benchmark may wait for an exporter's answer."""
+_MOST = 1 << 22
+"""Bytes of an answer that are read."""
+
+
+def page_of(run: str, runs: Path, push: str = "", exporter: str = DEFAULT_EXPORTER) -> str:
+    """The address of its page; empty if no exporter answers, or if it shows the runs of another folder.
+
+    `runs` is the folder of the run, `push` the exporter to which it is sent.
+    """
+    path = f"/runs/{quote(run, safe='')}"
+    if push:
+        return without_user(server_url(push, "--push")) + path
+    try:
+        names = _shown(exporter)
+    except (OSError, HTTPException, ValueError, LookupError, TypeError):
+        return ""
+    return f"http://{exporter}{path}" if not names or any((runs / name).exists() for name in names) else ""
+
+
+def _shown(exporter: str) -> list[str]:
+    """Names of the runs that an exporter shows."""
+    connection = HTTPConnection(exporter, timeout=_DELAY)
+    try:
+        connection.request("GET", "/api/runs")
+        return [run["name"] for run in json.loads(connection.getresponse().read(_MOST))["runs"]]
+    finally:
+        connection.close()
 
 
 class PageOpener:
@@ -69,9 +100,9 @@ class PageOpener:
     def _run(self) -> None:
         leave_signals()
         deadline = time.monotonic() + _SEEN
-        while (status := self._status(self._path)) == requests.codes.not_found and time.monotonic() < deadline:
+        while (status := self._status(self._path)) == HTTPStatus.NOT_FOUND and time.monotonic() < deadline:
             time.sleep(_AGAIN)
-        if status == requests.codes.not_found:
+        if status == HTTPStatus.NOT_FOUND:
             why = "the exporter there does not show this run; start it with the same --runs.path"
             self._failure = f"--open: {self._url} was not opened: {why}"
             return
@@ -84,6 +115,8 @@ class PageOpener:
 
     def _status(self, path: str) -> int | None:
         """The status of the exporter's answer; None without an answer."""
+        import requests  # imported only for --open, because it takes 10 MB
+
         try:
             return requests.get(self._exporter + path, timeout=_PATIENCE).status_code
         except requests.RequestException:

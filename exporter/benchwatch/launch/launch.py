@@ -17,7 +17,7 @@ from ..tools.launcher import Write
 from . import child, sinks
 from .bar import Bar
 from .benchmark_files import OwnFiles, rescue
-from .page_address import page_of
+from .browser import PageOpener, page_of
 from .preparation import Plan, Prepared, prepare
 from .printing import STDERR, STDOUT, Terminal
 from .schedule import Schedule
@@ -63,17 +63,14 @@ def launch(plan: Plan, terminal: Terminal) -> tuple[child.Ending, bool]:
         if delivery and (remark := delivery.start()):
             terminal.say(remark)
         if plan.page is not None:
-            from .browser import PageOpener
-
             opener = PageOpener(plan.push, plan.page)
-        added = f", added {' '.join(prepared.added)}" if prepared.added else ""
         for sentence in filter(None, (replaced, record.joins())):
             terminal.say(sentence)
         if opener:
             terminal.say(opener.announce())
-        terminal.say(f"records {record.folder / record.worker}.*{added}")
-        if not opener and (page := page_of(record.folder.name, record.folder.parent, plan.push)):
-            terminal.say(f"watch it at {page}")
+        page = "" if opener else page_of(record.folder.name, record.folder.parent, plan.push)
+        terminal.say(f"records {record.folder / record.worker}.*{f', live at {page}' if page else ''}")
+        terminal.say_once(prepared.adds)
     with child.signals_held(), ExitStack() as opened:
         with _nothing_started(record, files, delivery):
             if schedule:

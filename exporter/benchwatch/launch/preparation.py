@@ -10,7 +10,7 @@ from ..machine.host import Host
 from ..tools.invocation import Benchmark, recordable
 from ..tools.launcher import Command, Display, Facts, LogRoom, Preparation
 from ..tools.registry import named
-from .benchmark_files import OwnFiles
+from .benchmark_files import MEMORY, OwnFiles
 from .facts import ask_version, find_facts
 from .printing import STDOUT, Terminal
 from .worker_record import RunRecord
@@ -47,8 +47,8 @@ class Prepared(NamedTuple):
     """A command that is ready to be started."""
 
     command: list[str]
-    added: tuple[str, ...]
-    """Its options that the user did not give."""
+    adds: str
+    """The options that were added, and where a log goes: a clause; empty if there are none."""
     length: float | None
     """How long it will take, seconds, if known."""
     display: Display | None
@@ -82,7 +82,7 @@ def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prep
     record.check()
     version = ask_version(benchmark)
     command = _read(benchmark, version)
-    preparation = _expect_files(plan, command, files)
+    preparation, room = _expect_files(plan, command, files)
     facts = find_facts(benchmark, command, version, host)
     planned = {} if command.length is None else {"planned_seconds": f"{command.length:g}"}
     warmup = plan.content.get("warmup")
@@ -99,7 +99,18 @@ def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prep
         parameters={**facts.parameters, **planned, **plan.content.get("parameters", {})},
     )
     display = preparation.display if os.isatty(STDOUT) else None
-    return Prepared(words, preparation.added + preparation.appended, command.length, display)
+    return Prepared(words, _adds(preparation, command, room, record), command.length, display)
+
+
+def _adds(preparation: Preparation, command: Command, room: LogRoom | None, record: RunRecord) -> str:
+    """What is added to the command; of a log its size and folder instead of the option with its path."""
+    words = [*preparation.added, *preparation.appended]
+    log = ""
+    if room and command.log:
+        words = [word for word in words if str(room.prefix) not in word]
+        size = f"{command.log.size / 1e6:,.0f} MB" + (" at most" if command.length else "")
+        log = f" (log: {size} in {MEMORY if room.prefix.is_relative_to(MEMORY) else record.folder})"
+    return f"adds {' '.join(words)}{log}" if words else ""
 
 
 def _place_remarks(content: Mapping[str, Any], facts: Facts, host: Host) -> list[str]:
@@ -110,8 +121,8 @@ def _place_remarks(content: Mapping[str, Any], facts: Facts, host: Host) -> list
     return [f"--disk: {fault}" for fault in (check_disks(content["disks"], host.storage)[1] if own else ())]
 
 
-def _expect_files(plan: Plan, command: Command, files: OwnFiles) -> Preparation:
-    """What to add to the command; also expects the files that the benchmark itself will write."""
+def _expect_files(plan: Plan, command: Command, files: OwnFiles) -> tuple[Preparation, LogRoom | None]:
+    """What to add to the command, and where its log goes; also expects the files that the benchmark will write."""
     benchmark, output, log = plan.benchmark, command.output, command.log
     if output and not benchmark.elsewhere:
         files.expect_output(Path(output))
@@ -121,16 +132,14 @@ def _expect_files(plan: Plan, command: Command, files: OwnFiles) -> Preparation:
     if output and benchmark.elsewhere:
         no_log = no_log.remark(f"nothing will be shown: {benchmark.tool} may write {output} on another machine")
     if not log or log.prefix or not plan.percentiles:
-        return no_log
+        return no_log, None
     if benchmark.elsewhere or benchmark.other_user:
         wrapper = benchmark.wrapper[0]
-        return no_log.remark(
-            f"no {log.name}, because {wrapper} may not let {benchmark.tool} write here: no percentiles"
-        )
+        remark = f"no {log.name}, because {wrapper} may not let {benchmark.tool} write here: no percentiles"
+        return no_log.remark(remark), None
     room = files.offer(log)
     preparation = command.prepare(plan.percentiles, room)
     if not preparation.uses_log:
         files.decline()
-        return preparation
-    size = f"{log.size / 1e6:,.0f} MB" + (" at most" if command.length else "")
-    return preparation.remark(f"the {log.name} takes {size} and goes to {room.prefix.parent}")
+        return preparation, None
+    return preparation, room

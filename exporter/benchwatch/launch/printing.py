@@ -19,6 +19,7 @@ class Terminal:
 
     def __init__(self) -> None:
         self._last: dict[int, Sink] = {}
+        self._said = {""}
 
     def __enter__(self) -> "Terminal":
         return self
@@ -37,6 +38,12 @@ class Terminal:
         """Print a sentence of the launcher on stderr; it may span several lines."""
         outlet = self.outlet(STDERR, write_to(STDERR))
         outlet.put(f"benchwatch: {lines(sentence)}\n".encode())
+
+    def say_once(self, sentence: str) -> None:
+        """Print a sentence that may apply to each run of a series; nothing if it is empty."""
+        if sentence not in self._said:
+            self._said.add(sentence)
+            self.say(sentence)
 
     def wait(self, seconds: float | None = None) -> None:
         """Close the outlets and wait until everything is shown, at most `seconds` if given."""
