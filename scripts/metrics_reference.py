@@ -59,6 +59,7 @@ def _lines() -> Iterator[str]:
     yield ""
     yield "pgbench's last interval is that of its last report, fio's last window the time between two documents."
     yield "Latencies are absent when nothing completed."
+    yield "Counters of a run never run ahead of its tool, and end at its final report. In parentheses: the tool's word."
     for title, labels, families in sections():
         common = f" Every series carries `{labels.replace(', ', '`, `')}`." if labels else ""
         yield from ("", f"## {title}", "", f"{len(families)} families.{common}")

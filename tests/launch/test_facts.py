@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.launch.facts import find_facts
+from benchwatch.launch.facts import ask_version, find_facts
 from benchwatch.machine.host import Host
 from benchwatch.tools.invocation import find_benchmark
-from benchwatch.tools.launcher import Facts
+from benchwatch.tools.launcher import Command, Facts
 from benchwatch.tools.registry import named
 from tests.support.waiting import PATIENCE
 
@@ -59,7 +59,7 @@ def facts_of(folder: Path, command: str) -> Facts:
     benchmark = find_benchmark(shlex.split(command), {"pgbench", "fio", "sysbench", "iperf3"})
     tool = named(benchmark.tool)
     assert tool and tool.launcher
-    return find_facts(benchmark, tool.launcher.read(benchmark.arguments, ""), "", Host(folder / "proc", folder / "sys"))
+    return find_facts(benchmark, tool.launcher(benchmark.arguments, ""), "", Host(folder / "proc", folder / "sys"))
 
 
 def disks(folder: Path, mounts: str, *said: str) -> dict[str, str]:
@@ -201,3 +201,20 @@ def test_the_host_is_the_one_that_the_command_names(
     assert found.host == host
     is_client = "ssh" not in command and "fio" not in command and command != "iperf3 -s"
     assert found.client == ("box" if is_client else "")
+
+
+def test_a_program_without_an_option_for_its_version_is_not_asked(tmp_path: Path) -> None:
+    """vdbench empties its folder of results before it says that it knows no --version."""
+    (tmp_path / "vdbench").write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\n")
+    (tmp_path / "vdbench").chmod(0o755)
+    benchmark = find_benchmark([str(tmp_path / "vdbench"), "-f", "job.parm"], {"vdbench"})
+    assert ask_version(benchmark) == "" and not (tmp_path / "asked").exists()
+
+
+def test_a_time_of_day_is_no_version(tmp_path: Path) -> None:
+    (tmp_path / "fio").write_text("#!/bin/sh\necho 11:24:48.022 unknown option\n")
+    (tmp_path / "fio").chmod(0o755)
+    benchmark = find_benchmark([str(tmp_path / "fio"), "job.fio"], {"fio"})
+    answer = ask_version(benchmark)
+    assert answer == "11:24:48.022 unknown option"
+    assert "fio_version" not in find_facts(benchmark, Command(), answer, Host(tmp_path, tmp_path)).parameters

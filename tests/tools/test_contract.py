@@ -163,7 +163,9 @@ def processes(tool: Tool) -> Iterator[Sequence[tuple[str, str, bytes]]]:
     folders: dict[Path, list[tuple[str, str, bytes]]] = {}
     for path, kind, data in recorded(tool):
         folders.setdefault(path if path.parent.name == tool.name else path.parent, []).append((path.name, kind, data))
-    yield from folders.values()
+    for streams in folders.values():
+        ranked = sorted(tool.kinds[kind].rank for _, kind, _ in streams if tool.kinds[kind].rank)
+        yield [stream for stream in streams if tool.kinds[stream[1]].rank in (0, *ranked[:1])]
 
 
 @each_tool

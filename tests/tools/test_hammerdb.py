@@ -1,15 +1,18 @@
 """HammerDB against what its own output says, read here without the parser."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+from benchwatch.machine.host import Host
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.hammerdb import HAMMERDB
-from benchwatch.tools.invocation import find_benchmark
+from benchwatch.tools.invocation import Benchmark, find_benchmark
 from benchwatch.tools.kit.records import ToolReport
 from benchwatch.tools.kit.state import KitState
+from benchwatch.tools.launcher import Command
 from benchwatch.tools.registry import named
 from tests.support.places import RECORDINGS
 
@@ -104,3 +107,41 @@ def test_the_program_of_another_name_is_the_tool() -> None:
     found = find_benchmark(["hammerdbcli", "tcl", "auto", "x.tcl"], {HAMMERDB.program})
     assert named(found.tool) is HAMMERDB
     assert named("") is None
+
+
+SCRIPT = """\
+dbset db pg
+# diset tpcc pg_duration 99
+diset connection pg_host 127.0.0.1
+diset tpcc pg_count_ware $warehouses
+diset tpcc pg_driver timed
+diset tpcc pg_rampup 2
+diset tpcc pg_duration 5
+diset tpcc pg_timeprofile true
+vuset vu 4
+vucreate
+tcstart
+vurun
+"""
+
+
+def command_of(folder: Path, script: str) -> Command:
+    (folder / "a.tcl").write_text(script)
+    assert HAMMERDB.launcher is not None
+    return HAMMERDB.launcher(["tcl", "auto", str(folder / "a.tcl")], "")
+
+
+def test_the_launcher_reads_what_the_script_sets(tmp_path: Path) -> None:
+    command = command_of(tmp_path, SCRIPT)
+    assert command.length == 420
+    prepared = command.prepare(True, None)
+    assert prepared.writes["profile"].name == "hdbxtprofile.log" and not prepared.remarks
+    benchmark = Benchmark((), str(tmp_path / "hammerdbcli"), (), "hammerdb")
+    found = command.facts(benchmark, Host()).parameters
+    assert found["virtual_users"] == "4" and "warehouses" not in found
+
+
+def test_a_script_that_reports_nothing_is_remarked(tmp_path: Path) -> None:
+    prepared = command_of(tmp_path, SCRIPT.replace("tcstart\n", "").replace("timed", "test")).prepare(True, None)
+    assert prepared.remarks == ("the script has no tcstart, so nothing is shown while HammerDB runs",)
+    assert command_of(tmp_path, SCRIPT.replace("timed", "test")).length is None

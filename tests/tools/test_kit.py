@@ -209,7 +209,7 @@ def test_options_of_a_plain_launcher(
     known = named(tool)
     assert known
     assert known.launcher
-    read = known.launcher.read(command.split(), "")
+    read = known.launcher(command.split(), "")
     assert read.length == length
     assert " ".join(read.prepare(True, None).appended) == added
     assert read.facts(Benchmark((), tool, (), tool), Host()).parameters == recorded

@@ -1,12 +1,17 @@
 """vdbench against what its own output says, read here without the parser."""
 
 import re
+import shutil
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
+from benchwatch.history.find import read_runs
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.tools.api import Begin, Misread
+from benchwatch.metrics.samples import HistogramValue
+from benchwatch.settings.settings import RunsSettings
+from benchwatch.tools.api import Begin, Misread, State
 from benchwatch.tools.kit.records import ToolReport
 from benchwatch.tools.kit.state import KitState
 from benchwatch.tools.vdbench import VDBENCH
@@ -20,8 +25,18 @@ UPPER = "Nov_22,_2026 interval i/o MB/sec bytes read resp read write read write 
 LOWER = "- - rate 1024**2 i/o pct time resp resp max max stddev depth sys+u sys"
 
 
+OUTPUT = FOLDER / "output-folder-50406"
+STDOUT = [name for name in NAMES if name != OUTPUT.name]
+
+
 def text_of(name: str) -> str:
     return (FOLDER / name / f"{name}.out").read_text()
+
+
+def run_in(folder: Path) -> list[tuple[str, State]]:
+    """The workers in a folder, and their states."""
+    (run,) = read_runs([folder], RunsSettings(), Buckets())
+    return [(worker.name, worker.state) for worker in run.workers]
 
 
 def reports_of(data: bytes) -> tuple[KitState, list[ToolReport], list[Misread]]:
@@ -41,7 +56,7 @@ def values(state: KitState, family: str, current: bool = True) -> dict[tuple[str
     return {one.labels: one.value for one in found if one.family.name == family}  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", STDOUT)
 def test_every_line_of_stdout_is_understood(name: str) -> None:
     assert reports_of((FOLDER / name / f"{name}.out").read_bytes())[2] == []
 
@@ -152,3 +167,81 @@ def test_50407_has_a_maximum_by_kind_and_longer_intervals_are_dated_by_their_num
     assert values(state, "vdbench_rd_response_time_max_seconds") == {("rd1",): pytest.approx(2.5e-3)}
     decimal = rows.replace("1024**2", "1000**2").encode()
     assert reports_of(decimal)[1][0].figures["bytes",] == 390_000.0
+
+
+def test_the_output_folder_is_one_process_and_counts_once() -> None:
+    ((name, state),) = run_in(OUTPUT)
+    assert isinstance(state, KitState)
+    text = (OUTPUT / "logfile.html").read_text().partition("Starting RD=run1")[2]  # after a preparation
+    means = [float(rate) for rate, _ in MEAN.findall(text)]
+    assert (name, state.outcome, len(means)) == ("output-folder-50406", "finished", 2)
+    assert values(state, "vdbench_result_iops") == {(): pytest.approx(sum(means) / 2)}
+
+
+@pytest.mark.parametrize(("kept", "outcome"), [("flatfile", ""), ("summary", "finished"), ("totals", "")])
+def test_each_of_its_files_will_do(kept: str, outcome: str, tmp_path: Path) -> None:
+    for name in (kept, "histogram", "sd1", "sd2", "status"):
+        shutil.copy(OUTPUT / f"{name}.html", tmp_path)
+    ((_, state),) = run_in(tmp_path)
+    assert isinstance(state, KitState)
+    assert state.outcome == outcome
+    text = (OUTPUT / "totals.html").read_text().partition("Starting RD=run1")[2]
+    means = dict(zip(("iorate=100", "iorate=200"), MEAN.findall(text), strict=True))
+    if kept != "flatfile":  # which does not say what differs between its run definitions
+        expected = {(f"run1 {words}",): float(rate) for words, (rate, _) in means.items()}
+        assert values(state, "vdbench_rd_iops") == expected
+
+
+def test_files_of_devices_alone_are_workers_of_their_own(tmp_path: Path) -> None:
+    for name in ("sd1", "sd2"):
+        shutil.copy(OUTPUT / f"{name}.html", tmp_path)
+    assert [name for name, _ in run_in(tmp_path)] == ["sd1", "sd2"]
+
+
+def test_files_beside_stdout_add_the_histogram_and_nothing_else(tmp_path: Path) -> None:
+    shutil.copy(OUTPUT / "logfile.html", tmp_path / "db1.out")
+    shutil.copytree(OUTPUT, tmp_path, dirs_exist_ok=True)
+    ((name, state),) = run_in(tmp_path)
+    assert isinstance(state, KitState)
+    assert (name, len(state.history)) == ("db1", len(ROW.findall((OUTPUT / "logfile.html").read_text())))
+    (histogram,) = values(state, "vdbench_latency_seconds").values()
+    assert isinstance(histogram, HistogramValue)
+    text = (OUTPUT / "histogram.html").read_text().partition("Starting RD=run1")[2]
+    tables = [part.partition("Reads:")[0] for part in text.split("Reads and writes:")[1:]]
+    counts = [[int(n.replace(",", "")) for n in re.findall(r" < +\S+ +([\d,]+) ", one)] for one in tables]
+    assert histogram.counts[-1] == sum(map(sum, counts))
+    assert histogram.counts[0] == sum(one[0] for one in counts)
+    assert (histogram.bounds[0], histogram.bounds[-2:]) == ("2e-05", ["2", "+Inf"])
+
+
+def test_files_that_two_workers_may_own_are_left_out(tmp_path: Path) -> None:
+    for name in ("db1.out", "db2.out"):
+        shutil.copy(OUTPUT / "logfile.html", tmp_path / name)
+    shutil.copy(OUTPUT / "histogram.html", tmp_path)
+    assert [name for name, _ in run_in(tmp_path)] == ["db1", "db2"]
+
+
+def test_a_run_that_follows_a_killed_one_in_a_file_begins_anew(tmp_path: Path) -> None:
+    killed, whole = text_of("master-killed-50406"), text_of("rate-warmup-50406")
+    (tmp_path / "db1.out").write_text(killed[: killed.rindex("\n") + 1] + whole)
+    ((_, state),) = run_in(tmp_path)
+    assert isinstance(state, KitState)
+    alone, _, _ = reports_of(whole.encode())
+    assert values(state, "vdbench_result_iops") == values(alone, "vdbench_result_iops")
+    assert values(state, "vdbench_ios_total") == values(alone, "vdbench_ios_total")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "added", "histogram"),
+    [
+        ("-f job.parm", "-o /runs/a/.db1", "/runs/a/.db1/histogram.html"),
+        ("-f job.parm -o out", "", "out/histogram.html"),
+        ("-f job.parm -oout", "", "out/histogram.html"),
+        ("-f job.parm -o out+", "", None),
+    ],
+)
+def test_output_goes_into_the_folder_of_the_run(arguments: str, added: str, histogram: str | None) -> None:
+    assert VDBENCH.launcher is not None
+    found = VDBENCH.launcher(arguments.split(), "").prepare(True, None, Path("/runs/a/.db1"))
+    assert " ".join(found.appended) == added
+    assert found.writes.get("histogram") == (Path(histogram) if histogram else None)

@@ -118,7 +118,7 @@ def test_without_counts_the_line_has_one_rate() -> None:
 )
 def test_missing_flags_follow_the_command(command: str, added: tuple[str, ...], length: float | None) -> None:
     assert YCSB.launcher is not None
-    read = YCSB.launcher.read(command.split(), "")
+    read = YCSB.launcher(command.split(), "")
     assert read.prepare(True, None).appended == added
     assert read.length == length
 

@@ -42,8 +42,7 @@ class OwnFiles:
         self._log_name = ""
         self._log_named = False
         self._memory: Memory | None = None
-        self._output: Path | None = None
-        self._output_before: tuple[int, ...] = ()
+        self._outputs: dict[Path, tuple[str, tuple[int, ...]]] = {}  # suffixes, and what they were before
         self._found: dict[Path, Path] = {}
 
     def offer(self, log: ExtraLog) -> LogRoom:
@@ -77,11 +76,13 @@ class OwnFiles:
         self._check(prefix, self._record.folder / self._record.worker)
         self._log, self._log_name, self._log_named = prefix.absolute(), name, named
 
-    def expect_output(self, path: Path) -> None:
-        """Expect a file that the benchmark writes its output to. Raises UserError if it would count twice."""
-        self._check(path, self._record.file("json"))
-        self._output = path.absolute()
-        self._output_before = _written(self._output)
+    def expect_output(self, path: Path, suffix: str) -> None:
+        """Expect a file that the benchmark writes. Raises UserError if it would count twice.
+
+        `suffix` is that of its copy in the run's folder.
+        """
+        self._check(path, self._record.file(suffix))
+        self._outputs[path.absolute()] = suffix, _written(path.absolute())
 
     def _check(self, path: Path, own: Path) -> None:
         if path.parent.resolve() == own.parent.resolve() and path.name != own.name:
@@ -96,8 +97,9 @@ class OwnFiles:
                 number = _NUMBER.fullmatch(file.name, len(self._log.name))
                 if number and (self._memory or self._host.descends(int(number[1]), process)):
                     self._link(file, number[0][1:])
-        if self._output and self._output.is_file() and _written(self._output) != self._output_before:
-            self._link(self._output, "json")
+        for file, (suffix, before) in self._outputs.items():
+            if file.is_file() and _written(file) != before:
+                self._link(file, suffix)
 
     def _link(self, file: Path, suffix: str) -> None:
         link = self._record.file(suffix)
@@ -109,7 +111,7 @@ class OwnFiles:
 
     def missing(self) -> str:
         """A sentence if a log was expected and not found; otherwise empty."""
-        if not self._log or self._found:
+        if not self._log or self._found.keys() - self._outputs.keys():
             return ""
         return f"the {self._log_name} {self._log}.* was not found: no percentiles"
 
@@ -120,16 +122,16 @@ class OwnFiles:
             if not link.is_symlink():
                 continue
             try:
-                if file != self._output and not self._memory:
+                if file not in self._outputs and not self._memory:
                     _move(file, link)
                 else:
                     copy_to_disk(file, link)
-                    if self._memory:
+                    if file not in self._outputs:
                         file.unlink()
             except OSError as error:
                 wrong = f"{file} cannot be copied to {self._record.folder} and stays in place: {error.strerror}"
                 continue
-            if self._log_named and file != self._output:
+            if self._log_named and file not in self._outputs:
                 with suppress(OSError):  # a folder in which links cannot be made
                     file.symlink_to(link.absolute())
         if self._memory:

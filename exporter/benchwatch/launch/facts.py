@@ -11,18 +11,20 @@ from ..machine import question
 from ..machine.host import Host
 from ..tools.invocation import Benchmark
 from ..tools.launcher import Command, Facts
+from ..tools.registry import named
 from ..values.errors import UserError
 
 _PATIENCE = 3.0
 """Seconds to wait for the tool's version; ssh alone can take one second."""
-_VERSION = re.compile(r"\d+(?:\.\d+)+\S*|\d+(?:beta|rc|devel)\S*")
+_VERSION = re.compile(r"(?<![\d:.])\d+(?:\.\d+)+\S*|\d+(?:beta|rc|devel)\S*")
 
 
 def ask_version(benchmark: Benchmark) -> str:
-    """The tool's answer to --version; empty without an answer. Raises UserError if the command cannot be started."""
-    if benchmark.makes_container:
+    """What the tool says of its version; empty without an answer. Raises UserError if the command cannot be started."""
+    tool = named(benchmark.tool)
+    if benchmark.makes_container or not (tool and tool.version_option):
         return ""
-    command = [*benchmark.wrapper, benchmark.program, "--version"]
+    command = [*benchmark.wrapper, benchmark.program, tool.version_option]
     try:
         return question.ask(command, _PATIENCE).out.strip()
     except OSError as error:

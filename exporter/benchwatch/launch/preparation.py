@@ -66,13 +66,13 @@ def planned_length(benchmark: Benchmark) -> float | None:
 class _NotKnown(Command):
     """The command of a tool without a launcher."""
 
-    def prepare(self, percentiles: bool, room: LogRoom | None) -> Preparation:
+    def prepare(self, percentiles: bool, room: LogRoom | None, own: object = None) -> Preparation:
         return Preparation(remarks=("no reporting flags are known for this tool, so none were added",))
 
 
 def _read(benchmark: Benchmark, version: str) -> Command:
     tool = named(benchmark.tool)
-    return tool.launcher.read(benchmark.arguments, version) if tool and tool.launcher else _NotKnown()
+    return tool.launcher(benchmark.arguments, version) if tool and tool.launcher else _NotKnown()
 
 
 def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prepared:
@@ -124,11 +124,13 @@ def _place_remarks(content: Mapping[str, Any], facts: Facts, host: Host) -> list
 def _expect_files(plan: Plan, command: Command, files: OwnFiles) -> tuple[Preparation, LogRoom | None]:
     """What to add to the command, and where its log goes; also expects the files that the benchmark will write."""
     benchmark, output, log = plan.benchmark, command.output, command.log
-    if output and not benchmark.elsewhere:
-        files.expect_output(Path(output))
+    own = None if benchmark.elsewhere or benchmark.other_user else plan.record.own_folder
+    no_log = command.prepare(plan.percentiles, None, own)
+    if not benchmark.elsewhere:
+        for suffix, path in {**({"json": Path(output)} if output else {}), **no_log.writes}.items():
+            files.expect_output(path, suffix)
     if log and log.prefix and not benchmark.elsewhere:
         files.expect_log(Path(log.prefix), log.name, named=log.named)
-    no_log = command.prepare(plan.percentiles, None)
     if output and benchmark.elsewhere:
         no_log = no_log.remark(f"nothing will be shown: {benchmark.tool} may write {output} on another machine")
     if not log or log.prefix or not plan.percentiles:
@@ -138,7 +140,7 @@ def _expect_files(plan: Plan, command: Command, files: OwnFiles) -> tuple[Prepar
         remark = f"no {log.name}, because {wrapper} may not let {benchmark.tool} write here: no percentiles"
         return no_log.remark(remark), None
     room = files.offer(log)
-    preparation = command.prepare(plan.percentiles, room)
+    preparation = command.prepare(plan.percentiles, room, own)
     if not preparation.uses_log:
         files.decline()
         return preparation, None

@@ -10,12 +10,15 @@
   several were written within a minute, the one with the highest number. In a container it may have the same number;
   then files last written before the others begin are left out. If it is unclear whose logs they are, each process is a
   worker of its own: `<prefix>.<process>`.
+- Files named by the tool itself (vdbench's flatfile.html): those of one process in a folder. They belong to the only
+  worker of that tool, or are a worker named after the run. What another of its streams says already is left out.
 
 `names.label` turns the names of files into names of workers.
 """
 
 import re
 from collections.abc import Iterable, Mapping
+from fnmatch import fnmatch
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -132,14 +135,36 @@ def plan(files: Mapping[str, WatchedFile], run: str) -> dict[str, tuple[StreamPl
     """The streams of each worker, by the worker's name."""
     texts, logs = _streams(files)
     workers: dict[str, list[StreamPlan]] = {}
+    fixed: dict[str, list[StreamPlan]] = {}  # by tool
     for stream in texts:
+        if fnmatch(stream.name, stream.kind_of.file):
+            fixed.setdefault(stream.tool.name, []).append(stream)
+            continue
         name = worker_name(stream.name, run)
         if name in workers and workers[name][0].tool is not stream.tool:
             name = label(stream.name)
         workers.setdefault(name, []).append(stream)
+    for tool, streams in fixed.items():
+        workers |= _of_one_process(streams, tool, workers, run)
     for name, streams in _owners(logs, workers).items():
         workers.setdefault(name, []).extend(streams)
     return {name: tuple(streams) for name, streams in sorted(workers.items())}
+
+
+def _of_one_process(
+    fixed: list[StreamPlan], tool: str, workers: Mapping[str, list[StreamPlan]], run: str
+) -> dict[str, list[StreamPlan]]:
+    """The streams of the worker to which these files belong; if several workers may own them, they are left out."""
+    owners = {name: streams for name, streams in workers.items() if streams[0].tool.name == tool}
+    if len(owners) > 1:
+        return {}
+    ((name, streams),) = owners.items() or [(run if run not in workers else tool, [])]
+    ranked = sorted((one for one in fixed if one.kind_of.rank), key=lambda one: one.kind_of.rank)
+    if any(stream.kind_of.rank for stream in streams):
+        ranked = []
+    elif [one.kind for one in ranked[:1]] == [one.kind for one in ranked[1:2]]:  # one file for each device, no others
+        return {worker_name(one.name, run): [one] for one in fixed}
+    return {name: [*streams, *ranked[:1], *(one for one in fixed if not one.kind_of.rank)]}
 
 
 def _streams(files: Mapping[str, WatchedFile]) -> tuple[list[StreamPlan], list[_Log]]:

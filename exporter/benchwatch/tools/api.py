@@ -247,6 +247,12 @@ class Kind:
     """Whether the rest of a stream after any moment has the same moments as it has in the whole stream."""
     is_log: bool = False
     """Whether it is in files named `<prefix>.<pid>[.<thread>]`, one per thread, which all belong to one process."""
+    file: str = ""
+    """The name (a glob pattern) that the tool itself gives to such a file in a folder of its own; empty: the user names
+    it. All files with such names in a folder are those of one process."""
+    rank: int = 0
+    """Streams of a process with a rank repeat each other: only that of the lowest rank is read; 0: says something else.
+    """
     bins: Callable[[Content], Bins] | None = None
     """Collects its latencies for compare and report; None if it does not contain every latency."""
 
@@ -276,6 +282,8 @@ class Tool:
     """The options that make it report while it runs, with their verb: `-P 1 and -l give`."""
     example: str = ""
     """A command that reports: `pgbench -P 1 -T 600 mydb`."""
+    version_option: str = "--version"
+    """Makes its program print its version and do nothing else; empty: it has none."""
     has_server: bool = False
     """Whether it is the client of a server, which may be on another machine."""
     launcher: Launcher | None = None

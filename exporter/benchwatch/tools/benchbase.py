@@ -22,9 +22,9 @@ from .roles import Unit
 FAMILIES = Families(
     "benchbase",
     {  # help; names of the live gauge, the counter and the result
-        "tps": ToolFigure("Transactions per second: Throughput", "tps", "transactions", "tps", rate=True),
-        "number": ToolFigure("Transactions: measuredRequests", result="transactions", settles="tps"),
-        "time": ToolFigure("How long BenchBase measured, seconds: nanoSeconds", result="duration_seconds"),
+        "tps": ToolFigure("Transactions per second (Throughput)", "tps", "transactions", "tps", rate=True),
+        "number": ToolFigure("Transactions (measuredRequests)", result="transactions", settles="tps"),
+        "time": ToolFigure("How long BenchBase measured, seconds (nanoSeconds)", result="duration_seconds"),
     },
 )
 PARTS = {"rate": "tps", "total": "tps", "result_rate": "tps", "result_operations": "number", "result_duration": "time"}

@@ -22,7 +22,7 @@ from .kit import (
     Families,
     Key,
     KitParser,
-    PlainLauncher,
+    Options,
     Record,
     Said,
     TextTool,
@@ -37,16 +37,16 @@ FAMILIES = Families(
     "go_ycsb",
     {  # help; names of the live gauge, the counter and the result
         "rate": ToolFigure(
-            "Operations: OPS", "operations_per_second", "", "operations_per_second", labels=OP, rate=True
+            "Operations (OPS)", "operations_per_second", "", "operations_per_second", labels=OP, rate=True
         ),
-        "done": ToolFigure("Operations: Count", total="operations", labels=OP, added=True),
+        "done": ToolFigure("Operations (Count)", total="operations", labels=OP, added=True),
         "failed": ToolFigure("Failed operations", total="failed_operations", labels=OP, added=True),
         "mean": ToolFigure(
-            "Mean latency, seconds: Avg", "latency_average_seconds", "", "latency_average_seconds", labels=OP
+            "Mean latency, seconds (Avg)", "latency_average_seconds", "", "latency_average_seconds", labels=OP
         ),
-        "max": ToolFigure("Highest latency, seconds: Max", result="latency_max_seconds", labels=OP),
+        "max": ToolFigure("Highest latency, seconds (Max)", result="latency_max_seconds", labels=OP),
         "latency": ToolFigure("Latency, seconds", result="latency_seconds", labels=BOTH),
-        "number": ToolFigure("Operations: Count", result="operations", settles="done", labels=OP),
+        "number": ToolFigure("Operations (Count)", result="operations", settles="done", labels=OP),
         "broken": ToolFigure("", settles="failed", labels=OP),
         "time": ToolFigure("How long go-ycsb took, with its warm-up, seconds", result="duration_seconds"),
     },
@@ -196,5 +196,5 @@ GO_YCSB = TextTool(
     advice="--interval 1 gives",
     example="go-ycsb run postgresql -P workloads/workloada --interval 1",
     has_server=True,
-    launcher=PlainLauncher(missing=((("--interval", "measurement.interval"), ("--interval", "1")),), properties="-p"),
+    launcher=Options(missing=((("--interval", "measurement.interval"), ("--interval", "1")),), properties="-p"),
 ).tool()

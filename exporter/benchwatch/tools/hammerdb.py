@@ -18,11 +18,17 @@ counter's start. HammerDB ends with exit code 0 although every connection failed
 read where it is part of the output (`cat /tmp/hdbxtprofile.log`).
 """
 
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
+from ..machine.host import Host
 from ..values import numbers
+from . import postgres
+from .invocation import Benchmark
 from .kit import Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .launcher import Command, Facts, Preparation, server_host
 from .roles import Lost, Numbers, Unit
 
 DB, PROCEDURE = ("database",), ("procedure",)
@@ -30,30 +36,30 @@ FAMILIES = Families(
     "hammerdb",
     {  # help; names of the live gauge, the counter and the result
         "tpm": ToolFigure(
-            "Transactions per minute of all databases of the server: tpm",
+            "Transactions per minute of all databases of the server (tpm)",
             "transactions_per_minute",
             "",
             "tpm",
             labels=DB,
             rate=True,
         ),
-        "nopm": ToolFigure("New orders per minute: NOPM", result="nopm"),
+        "nopm": ToolFigure("New orders per minute (NOPM)", result="nopm"),
         "errors": ToolFigure("Procedures that failed", total="errors", labels=PROCEDURE, added=True),
         "users": ToolFigure("Virtual users without the monitor", setting="virtual_users"),
-        "ramp": ToolFigure("Whether it ramps up: 1; the result leaves that out", "rampup"),
-        "calls": ToolFigure("Calls of the time profile: CALLS", result="calls", labels=PROCEDURE),
+        "ramp": ToolFigure("1 while it ramps up, which the result leaves out", "rampup"),
+        "calls": ToolFigure("Calls of the time profile (CALLS)", result="calls", labels=PROCEDURE),
         "mean": ToolFigure(
-            "Mean time of the time profile, seconds: AVG",
+            "Mean time of the time profile, seconds (AVG)",
             result="latency_average_seconds",
             labels=PROCEDURE,
         ),
         "max": ToolFigure(
-            "Highest time of the time profile, seconds: MAX",
+            "Highest time of the time profile, seconds (MAX)",
             result="latency_max_seconds",
             labels=PROCEDURE,
         ),
         "latency": ToolFigure(
-            "Times of the time profile, seconds: P50, P95, P99",
+            "Times of the time profile, seconds (P50, P95, P99)",
             result="latency_seconds",
             labels=(*PROCEDURE, "quantile"),
         ),
@@ -164,6 +170,63 @@ class HammerLines:
         return None
 
 
+RECORDED = {"vu": "virtual_users", "count_ware": "warehouses", "total_iterations": "iterations", "bm": "benchmark"}
+CONNECTION = {
+    "host": "host",
+    "port": "port",
+    "superuser": "user",
+    "superuserpass": "password",
+    "defaultdbase": "dbname",
+}
+
+
+class HammerCommand(Command):
+    """`hammerdbcli [tcl|py] auto SCRIPT`: what the script sets (`diset tpcc pg_duration 5`), as far as it is plain."""
+
+    def __init__(self, arguments: Sequence[str], version: str) -> None:
+        script = Path(arguments[-1]) if arguments else Path()
+        text = script.read_text("utf-8", "replace") if "auto" in arguments and script.is_file() else ""
+        lines: list[list[str]] = [re.findall(r"[^\s(),'\"]+", line.partition("#")[0]) for line in text.splitlines()]
+        self._known = bool(text)
+        self._commands = {words[0] for words in lines if words}
+        set_to: dict[str, str] = {
+            words[-2]: words[-1] for words in lines if len(words) > 2 and words[0] in ("dbset", "diset", "vuset")
+        }
+        self._given = {name: value for name, value in set_to.items() if "$" not in value}
+        self._prefix = {"postgresql": "pg"}.get(self._given.get("db", "").lower(), self._given.get("db", ""))
+
+    def _value(self, name: str) -> str:
+        """A setting, with or without the prefix of its database."""
+        return self._given.get(f"{self._prefix}_{name}", self._given.get(name, ""))
+
+    @property
+    def length(self) -> float | None:
+        """Seconds with the ramp-up; None unless the driver is timed."""
+        minutes = [self._value(name) for name in ("rampup", "duration")]
+        is_known = self._value("driver") == "timed" and all(re.fullmatch(r"\d{1,6}(\.\d+)?", one) for one in minutes)
+        return 60 * sum(float(one) for one in minutes) if is_known else None
+
+    def prepare(self, percentiles: bool, room: object, own: object = None) -> Preparation:
+        """See Command."""
+        places = [Path(place) for name in ("TMP", "TMPDIR") if (place := os.environ.get(name))]
+        folder = next((one for one in places if one.is_dir()), Path("/tmp"))
+        profile = {"profile": folder / "hdbxtprofile.log"} if self._value("timeprofile") == "true" else {}
+        silent = "the script has no tcstart, so nothing is shown while HammerDB runs"
+        return Preparation(remarks=(silent,) if self._known and "tcstart" not in self._commands else (), writes=profile)
+
+    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
+        """What the script sets, and what the server reports."""
+        said = {label: value for name, label in RECORDED.items() if (value := self._value(name))}
+        own = "" if benchmark.elsewhere else host.name
+        if self._prefix != "pg":
+            address = self._value("host") or self._value("server")
+            return Facts(said, host=server_host(address, benchmark, host) if address else "", client=own)
+        words = {key: self._value(name) for name, key in CONNECTION.items()}
+        quoted = (f"{name}='{value}'" for name, value in words.items() if value and "'" not in value)
+        found = postgres.facts(benchmark, [f"--dbname={' '.join(quoted)}"], host)
+        return found._replace(parameters={**found.parameters, **said})
+
+
 HAMMERDB = TextTool(
     name="hammerdb",
     program="hammerdbcli",
@@ -198,5 +261,7 @@ HAMMERDB = TextTool(
     carriage_returns=True,
     advice="tcset refreshrate 5 and tcstart in the script give",
     example="hammerdbcli tcl auto script.tcl",
+    version_option="",
+    launcher=HammerCommand,
     has_server=True,
 ).tool()

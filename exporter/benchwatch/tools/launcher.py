@@ -1,13 +1,13 @@
 """What `benchwatch run` needs from a tool: the meaning of its command line.
 
-A tool's launcher is anything with a function `read`: the module `tools/<name>/command.py`. The command that it returns
-answers everything else; a method that its class does not override says that the tool lacks the ability.
+A tool's launcher is a function (or a class) that reads the arguments. The command that it returns answers everything
+else; a method that its class does not override says that the tool lacks the ability.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ..machine.host import Host
 from .invocation import Benchmark
@@ -57,6 +57,8 @@ class Preparation(NamedTuple):
     """What a terminal shows if the added flags turn stdout into documents; None if stdout stays readable."""
     appended: tuple[str, ...] = ()
     """Missing reporting flags that must follow all other arguments."""
+    writes: Mapping[str, Path] = {}
+    """Files that the tool will write, by their suffix in the run's folder: `histogram` becomes `<worker>.histogram`."""
 
     def remark(self, sentence: str) -> "Preparation":
         """The same with one more sentence."""
@@ -100,11 +102,12 @@ class Command:
         """The log of every operation, if the tool can write one."""
         return None
 
-    def prepare(self, percentiles: bool, room: LogRoom | None) -> Preparation:
+    def prepare(self, percentiles: bool, room: LogRoom | None, own: Path | None = None) -> Preparation:
         """What to add to the command.
 
         `percentiles`: whether the user wants the latency of every operation. `room`: a place for a log; None if the
-        user wants none, the command has its own, or the tool cannot write here.
+        user wants none, the command has its own, or the tool cannot write here. `own`: a folder in the run's folder
+        that the tool may make and fill; None if it cannot write here.
         """
         return Preparation()
 
@@ -116,20 +119,17 @@ class Command:
 class NotUnderstood(Command):
     """A command that cannot be parsed, so that nothing is added to it."""
 
-    def prepare(self, percentiles: bool, room: LogRoom | None) -> Preparation:
+    def prepare(self, percentiles: bool, room: LogRoom | None, own: Path | None = None) -> Preparation:
         """See Command."""
         return not_understood()
 
 
-class Launcher(Protocol):
-    """Reads a tool's command line."""
+Launcher = Callable[[Sequence[str], str], Command]
+"""Reads a tool's arguments, and the tool's answer to --version, which is empty if unknown.
 
-    def read(self, arguments: Sequence[str], version: str) -> Command:
-        """The command with these arguments; `version` is the tool's answer to --version, empty if unknown.
-
-        Arguments that the tool will reject are not an error here: its own message is better. Raises UserError if
-        they do not start a benchmark (--help, preparation of tables ...).
-        """
+Arguments that the tool will reject are not an error here: its own message is better. Raises UserError if they do not
+start a benchmark (--help, preparation of tables ...).
+"""
 
 
 def server_host(address: str, benchmark: Benchmark, host: Host) -> str:

@@ -21,7 +21,7 @@ Latencies are milliseconds. It ends with 0 even if the server refused every conn
 import re
 from collections.abc import Sequence
 
-from .kit import Failed, Families, Key, KitParser, PlainLauncher, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit import Failed, Families, Key, KitParser, Options, Record, TextTool, ToolFigure, ToolReport, ToolResult
 from .roles import Unit
 
 OP, BOTH = ("operation",), ("operation", "quantile")
@@ -149,5 +149,5 @@ MEMTIER = TextTool(
     example="memtier_benchmark --test-time=600",
     has_server=True,
     time_limit=r"--test-time[= ](\d+)",
-    launcher=PlainLauncher(recorded=OPTIONS, length="--test-time"),
+    launcher=Options(recorded=OPTIONS, length="--test-time"),
 ).tool()

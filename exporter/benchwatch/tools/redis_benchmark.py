@@ -21,7 +21,7 @@ from .kit import (
     Families,
     Key,
     KitParser,
-    PlainLauncher,
+    Options,
     Record,
     Said,
     TextTool,
@@ -35,7 +35,7 @@ EVERY = 0.25
 FAMILIES = Families(
     "redis_benchmark",
     {  # help; names of the live gauge, the counter and the result
-        "rate": ToolFigure("Requests: rps", "requests_per_second", "requests", "requests_per_second", rate=True),
+        "rate": ToolFigure("Requests (rps)", "requests_per_second", "requests", "requests_per_second", rate=True),
         "mean": ToolFigure("Mean latency, seconds", "latency_average_seconds", "", "latency_average_seconds"),
         "min": ToolFigure("Lowest latency, seconds", result="latency_min_seconds"),
         "max": ToolFigure("Highest latency, seconds", result="latency_max_seconds"),
@@ -146,5 +146,5 @@ REDIS_BENCHMARK = TextTool(
     advice="without --csv, it reports four times a second:",
     example="redis-benchmark -t set,get -n 1000000",
     has_server=True,
-    launcher=PlainLauncher(recorded=OPTIONS),
+    launcher=Options(recorded=OPTIONS),
 ).tool()

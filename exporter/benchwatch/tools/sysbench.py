@@ -22,27 +22,40 @@ from typing import Any
 from ..machine.disks import DATA, roles_of
 from ..machine.host import Host
 from ..values import numbers
+from ..values.errors import UserError
 from . import postgres
 from .invocation import Benchmark
-from .kit import Failed, Families, Key, KitParser, Options, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit import (
+    Failed,
+    Families,
+    Key,
+    KitParser,
+    Options,
+    OptionsCommand,
+    Record,
+    TextTool,
+    ToolFigure,
+    ToolReport,
+    ToolResult,
+)
 from .launcher import Facts, Preparation, server_host
 from .roles import Lost, Numbers, Roles, Unit
 
 MS, MIB, OP = 1e-3, 1024.0**2, ("op",)
 RATE, BYTES = "throughput_bytes_per_second", "bandwidth_bytes_per_second"
 FIGURES = {  # help; names of the live gauge, the counter and the result
-    "transactions": ToolFigure("Transactions (events of a database test): tps", "tps", "transactions", rate=True),
+    "transactions": ToolFigure("Transactions, the events of a database test (tps)", "tps", "transactions", rate=True),
     "tps": ToolFigure("Transactions per second", result="tps"),
-    "events": ToolFigure("Events of other tests: eps", "events_per_second", "events", rate=True),
+    "events": ToolFigure("Events of other tests (eps)", "events_per_second", "events", rate=True),
     "eps": ToolFigure("Events of other tests per second", result="events_per_second"),
     "bytes": ToolFigure("Bytes of fileio and memory", RATE, "bytes", RATE, rate=True, scale=MIB),
     "bandwidth": ToolFigure("Bytes of fileio by kind", BYTES, "", BYTES, labels=OP, rate=True, scale=MIB),
-    "queries": ToolFigure("Statements by kind: r/w/o", "queries_per_second", "queries", labels=OP, rate=True),
+    "queries": ToolFigure("Statements (r/w/o)", "queries_per_second", "queries", labels=OP, rate=True),
     "fsyncs": ToolFigure("fsync calls of fileio", "fsyncs_per_second", rate=True),
     "iops": ToolFigure("Operations per second of fileio by kind", result="iops", labels=OP),
     "errors": ToolFigure("Ignored errors, after which an event is tried again", total="errors", rate=True),
     "reconnects": ToolFigure("Reconnects", total="reconnects", rate=True),
-    "threads": ToolFigure("Threads at work: thds", "threads"),
+    "threads": ToolFigure("Threads at work (thds)", "threads"),
     "queue": ToolFigure("Events that wait for a thread (--rate)", "queue_length"),
     "latency": ToolFigure(
         "The percentile chosen by --percentile, seconds, in bins 1.8 % wide; absent with --report-checkpoints",
@@ -51,12 +64,12 @@ FIGURES = {  # help; names of the live gauge, the counter and the result
         scale=MS,
         positive=True,
     ),
-    "mean": ToolFigure("Mean latency, seconds: sum by events", result="latency_average_seconds"),
-    "min": ToolFigure("Lowest latency, seconds: min", result="latency_min_seconds", scale=MS, positive=True),
-    "max": ToolFigure("Highest latency, seconds: max", result="latency_max_seconds", scale=MS, positive=True),
+    "mean": ToolFigure("Mean latency, seconds (sum by events)", result="latency_average_seconds"),
+    "min": ToolFigure("Lowest latency, seconds (min)", result="latency_min_seconds", scale=MS, positive=True),
+    "max": ToolFigure("Highest latency, seconds (max)", result="latency_max_seconds", scale=MS, positive=True),
     "operations": ToolFigure("Events (transactions, operations of fileio)", result="transactions"),
-    "time": ToolFigure("How long sysbench measured, seconds: total time", result="duration_seconds"),
-    "bins": ToolFigure("Latency of all events, seconds: --histogram=on", bins="latency_seconds", labels=("le",)),
+    "time": ToolFigure("How long sysbench measured, seconds (total time)", result="duration_seconds"),
+    "bins": ToolFigure("Latency of all events, seconds (--histogram=on)", bins="latency_seconds", labels=("le",)),
     **{
         "sum": ToolFigure("", scale=MS),
         "taken": ToolFigure(""),
@@ -285,7 +298,23 @@ def _derive(figures: dict[Key, float]) -> None:
             figures[key] = min(seconds, most)
 
 
-class SysbenchCommand(Options):
+OPTIONS = Options(
+    recorded={
+        f"--{name.replace('_', '-')}": name
+        for name in ("time", "events", "percentile", "tables", "table_size", "db_driver")
+    },
+    length="--time",
+)
+OLD_OPTIONS = {
+    "--num-threads": "--threads",
+    "--max-time": "--time",
+    "--max-requests": "--events",
+    "--tx-rate": "--rate",
+}
+CONNECTION = {"host": "localhost", "port": "", "user": "sbtest", "db": "sbtest", "password": ""}
+
+
+class SysbenchCommand(OptionsCommand):
     """sysbench's command line: `sysbench [--name=value ...] [test] [command]`; before 1.0, --test=NAME.
 
     0.4.12 has --report-interval only if it was built from a later source, under the same number; an
@@ -293,61 +322,53 @@ class SysbenchCommand(Options):
     """
 
     def __init__(self, arguments: Sequence[str], version: str) -> None:
-        super().__init__(arguments, RENAMED)
-        self.refuse("sysbench", ("prepare", "cleanup", "prewarm", "help", "version", "without a test"))
-        self.test = self.given.get("test", self.words[0])
+        super().__init__(OPTIONS, arguments)
+        self.given = {OLD_OPTIONS.get(name, name): value for name, value in self.given.items()}
+        last = self.words[-1] if self.words else "without a test"
+        for name in ("prepare", "cleanup", "prewarm", "help", "version", "without a test"):
+            if name == last or f"--{name}" in self.given:
+                raise UserError(f"sysbench {name} is not a benchmark: start it without `benchwatch run`")
+        self.test = self.given.get("--test", self.words[0])
         self.version = version.removeprefix("sysbench ").strip()
 
     @property
     def length(self) -> float | None:
         """Seconds (--time; 10 unless given, 0 for no limit; before 1.0 no limit unless given)."""
-        is_open = "config-file" in self.given or self.version.startswith("0.")
-        text = self.given.get("time", "" if is_open else "10")
-        return float(text) or None if text.isdecimal() and self.test != "mutex" else None
+        if self.test == "mutex":
+            return None
+        is_open = "--config-file" in self.given or self.version.startswith("0.")
+        return super().length if is_open or "--time" in self.given else 10.0
 
-    def prepare(self, percentiles: bool, room: object) -> Preparation:
+    def prepare(self, percentiles: bool, room: object, own: object = None) -> Preparation:
         """See Command."""
         if self.version.startswith("0.4"):
             return Preparation(remarks=("sysbench 0.4 may lack --report-interval, so no reporting flags were added",))
-        flags = {"report-interval": "1"}
-        if percentiles and "config-file" not in self.given:
-            flags["percentile"] = "99"
-            if self.given.get("percentile") != "0" and not self.version.startswith("0."):
-                flags["histogram"] = "on"
+        flags = {"--report-interval": "1"}
+        if percentiles and "--config-file" not in self.given:
+            flags["--percentile"] = "99"
+            if self.given.get("--percentile") != "0" and not self.version.startswith("0."):
+                flags["--histogram"] = "on"
         off = "with --report-interval=0, sysbench reports nothing before its end"
-        remarks = (off,) if self.given.get("report-interval") == "0" else ()
-        return Preparation(tuple(self.missing(flags)), remarks)
+        remarks = (off,) if self.given.get("--report-interval") == "0" else ()
+        return Preparation(tuple(f"{name}={value}" for name, value in flags.items() if name not in self.given), remarks)
 
     def facts(self, benchmark: Benchmark, host: Host) -> Facts:
         """Options of the command, and what the server reports, or the storage of the files."""
-        given, said = self.given, self.recorded(RECORDED) | {"test": self.test}
+        given, said = self.given, self.recorded() | {"test": self.test}
         own = "" if benchmark.elsewhere else host.name
         if self.test == "fileio" and own:
             roles = roles_of([(Path.cwd(), DATA)], host.storage)
             return Facts(said, host.storage.facts(Path.cwd(), "target"), roles, client=own, here=True)
         if self.test in ("fileio", "cpu", "memory", "threads", "mutex"):
             return Facts(said, client=own, here=True)
-        if given.get("db-driver") != "pgsql":
-            address = given.get("mysql-host", "localhost").split(",")[0]
+        if given.get("--db-driver") != "pgsql":
+            address = given.get("--mysql-host", "localhost").split(",")[0]
             return Facts(said, host=server_host(address, benchmark, host), client=own)
-        words = {name: given.get(f"pgsql-{name}", default).split(",")[0] for name, default in CONNECTION.items()}
+        words = {name: given.get(f"--pgsql-{name}", usual).split(",")[0] for name, usual in CONNECTION.items()}
         words["dbname"] = words.pop("db")
         quoted = (f"{name}='{value}'" for name, value in words.items() if value and "'" not in value)
         found = postgres.facts(benchmark, [f"--dbname={' '.join(quoted)}"], host)
         return found._replace(parameters={**found.parameters, **said})
-
-
-RENAMED = {"num-threads": "threads", "max-time": "time", "max-requests": "events", "tx-rate": "rate"}
-RECORDED = ("time", "events", "percentile", "tables", "table-size", "db-driver")
-CONNECTION = {"host": "localhost", "port": "", "user": "sbtest", "db": "sbtest", "password": ""}
-
-
-class SysbenchLauncher:
-    """See Launcher."""
-
-    def read(self, arguments: Sequence[str], version: str) -> SysbenchCommand:
-        """See Launcher."""
-        return SysbenchCommand(arguments, version)
 
 
 SYSBENCH = TextTool(
@@ -371,5 +392,5 @@ SYSBENCH = TextTool(
     advice="--report-interval=1 and --percentile=99 give",
     example="sysbench oltp_read_write --report-interval=1 --percentile=99 --time=600 run",
     has_server=True,
-    launcher=SysbenchLauncher(),
+    launcher=SysbenchCommand,
 ).tool()

@@ -13,7 +13,12 @@ Times are in milliseconds. A rate is a count divided by the nominal interval, so
 is exact. While a slave stands still the master prints nothing, and then all missing lines at once: a line
 belongs to the end of its interval, counted from the start of its run definition. Without `warmup=` the
 first interval counts as one. 50406 averages from one interval before the one that the label names; the
-means are shown as printed. flatfile.html in the output folder has the same intervals with longer names.
+means are shown as printed.
+
+The output folder (-o) has logfile.html, which repeats stdout, flatfile.html with the same intervals under longer
+names, summary.html and totals.html, which are written when a run definition ends, and the same for each device and
+host (sd1.html, localhost.html). Of all these, one is read. histogram.html has the latencies of each run definition,
+warm-up included; its first table is of reads and writes together.
 
 The result is the mean of all run definitions but preparations (`SD_format`, `format_for_...`), weighted by
 their intervals; `vdbench_rd_...` has each of them.
@@ -22,46 +27,53 @@ their intervals; `vdbench_rd_...` has each of them.
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from ..machine.host import Host
 from ..values import numbers
+from .api import Kind
+from .invocation import Benchmark
 from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .launcher import Command, Facts, Preparation
 from .roles import Numbers, Unit
 
 MS, MIB = 1e-3, 1024.0**2
 RD, OP, KIND, MODE = ("rd",), ("op",), ("operation",), ("mode",)
 BYTES, RESPONSE = "bandwidth_bytes_per_second", "response_time_seconds"
 FIGURES = {  # help; names of the live gauge, the counter and the result
-    "iops": ToolFigure("I/Os: i/o rate", "iops", "ios", "iops", rate=True),
-    "ops": ToolFigure("Operations of file systems: ReqstdOps", "fs_iops", "fs_ios", "fs_iops", rate=True),
-    "bytes": ToolFigure("Bytes moved: MB/sec", BYTES, "bytes", BYTES, rate=True),
-    "response": ToolFigure("Mean response time, seconds: resp time", RESPONSE, "", RESPONSE),
+    "iops": ToolFigure("I/Os (i/o rate)", "iops", "ios", "iops", rate=True),
+    "ops": ToolFigure("Operations of file systems (ReqstdOps)", "fs_iops", "fs_ios", "fs_iops", rate=True),
+    "bytes": ToolFigure("Bytes moved (MB/sec)", BYTES, "bytes", BYTES, rate=True),
+    "response": ToolFigure("Mean response time, seconds (resp time)", RESPONSE, "", RESPONSE),
     "most": ToolFigure("Highest response time, seconds", "response_time_max_seconds", "", "response_time_max_seconds"),
     "stddev": ToolFigure("Standard deviation of response times, seconds", "response_time_stddev_seconds"),
-    "mean": ToolFigure("Mean response time by kind, seconds: resp", "latency_average_seconds", labels=OP),
-    "max": ToolFigure("Highest response time by kind, seconds (50407): max", "latency_max_seconds", labels=OP),
+    "mean": ToolFigure("Mean response time by kind, seconds (resp)", "latency_average_seconds", labels=OP),
+    "max": ToolFigure("Highest response time by kind, seconds (max of 50407)", "latency_max_seconds", labels=OP),
     "kind": ToolFigure("Operations by kind", "operations_per_second", labels=KIND),
     "took": ToolFigure("Mean time of operations by kind, seconds", "operation_latency_average_seconds", labels=KIND),
-    "size": ToolFigure("Mean size of an I/O, bytes: bytes i/o, xfer size", "io_size_bytes"),
-    "read": ToolFigure("Part of the I/Os that read: read pct", "read_ratio", scale=0.01),
-    "depth": ToolFigure("I/Os under way: queue depth", "queue_depth"),
-    "cpu": ToolFigure("Part of the processors that is busy: cpu%", "cpu_ratio", labels=MODE, scale=0.01),
+    "size": ToolFigure("Mean size of an I/O, bytes (bytes i/o, xfer size)", "io_size_bytes"),
+    "read": ToolFigure("Part of the I/Os that read (read pct)", "read_ratio", scale=0.01),
+    "depth": ToolFigure("I/Os under way (queue depth)", "queue_depth"),
+    "cpu": ToolFigure("Part of the processors that is busy (cpu%)", "cpu_ratio", labels=MODE, scale=0.01),
     "number": ToolFigure("I/Os or operations in the intervals of the means", result="operations"),
+    "bins": ToolFigure("Response times, seconds (histogram.html)", bins="latency_seconds", labels=("le",)),
     "rd": ToolFigure("Number of the run definition that runs", "run_definition", labels=RD),
-    "rd_iops": ToolFigure("I/Os or operations per second of a run definition: avg", setting="rd_iops", labels=RD),
-    "rd_bytes": ToolFigure("Bytes per second of a run definition: avg", setting=f"rd_{BYTES}", labels=RD),
+    "rd_iops": ToolFigure("I/Os or operations per second of a run definition (avg)", setting="rd_iops", labels=RD),
+    "rd_bytes": ToolFigure("Bytes per second of a run definition (avg)", setting=f"rd_{BYTES}", labels=RD),
     "rd_response": ToolFigure(
-        "Mean response time of a run definition, seconds: avg", setting=f"rd_{RESPONSE}", labels=RD
+        "Mean response time of a run definition, seconds (avg)", setting=f"rd_{RESPONSE}", labels=RD
     ),
     "rd_most": ToolFigure(
-        "Highest response time of a run definition, seconds: avg",
+        "Highest response time of a run definition, seconds (avg)",
         setting="rd_response_time_max_seconds",
         labels=RD,
     ),
 }
 FAMILIES = Families("vdbench", FIGURES)
 PARTS = {"bandwidth": "bytes", "latency": "response", "result_bandwidth": "bytes", "result_latency": "response"}
-PARTS["result_operations"] = "number"
+PARTS |= {"result_operations": "number", "histogram": "bins"}
 BLOCK = PARTS | {"rate": "iops", "total": "iops", "result_rate": "iops", "latency_max": "most"}
 BLOCK |= {"result_latency_max": "most"}
 FILES = PARTS | {"rate": "ops", "total": "ops", "result_rate": "ops"}
@@ -87,7 +99,7 @@ COLUMNS: Mapping[str, Key] = {
 """By the name of a column, in stdout or flatfile.html."""
 TIMES = frozenset({"response", "most", "stddev", "mean", "max", "took"})
 CLOCK = r"(\d\d):(\d\d):(\d\d\.\d{3})"
-START = re.compile(rf"{CLOCK} Starting RD=([^;\s]{{1,100}})(?:;(.*))?$")
+START = re.compile(rf"(?:<a name=.{{1,60}}<b>)?{CLOCK} Starting RD=([^;\s]{{1,100}})(?:;(.*?))?(?:</b></i>)?$")
 LOOPS = re.compile(r"For loops: (?!None)(.{1,200}?)\s*$")
 HEAD = re.compile(r"[A-Z][a-z]{2} \d\d, \d{4}\s+(?=\.?[Ii]nterval)")
 FLAT = re.compile(r" *tod +timestamp +Run +Interval ")
@@ -152,8 +164,9 @@ class Console:
         return self._last
 
     def _start(self, time: float, name: str, label: str) -> None:
+        is_repeated = label == self._label and not self._row  # as logfile.html does
         self._rd, self._label, self._begun, self._length, self._row = name, label, time, 0.0, 0
-        self._number += 1
+        self._number += not is_repeated
 
     def _name(self, words: Sequence[tuple[int, str]]) -> None:
         """Name the columns: a word of the lower line stands below the first word that ends where it ends, or later."""
@@ -231,6 +244,46 @@ class Console:
         return ToolResult(figures)
 
 
+BIN = re.compile(r" *\d{1,9}\.\d{3} < +(\d{1,9}\.\d{3}|max) +([\d,]{1,20}) ")
+
+
+class Histogram:
+    """Reads histogram.html: the first table of each run definition that is no preparation."""
+
+    def __init__(self, _: KitParser) -> None:
+        self._tables = 2  # of the run definition
+
+    def __call__(self, text: str) -> Sequence[Record] | None:
+        """See Hook."""
+        if start := START.match(text):
+            self._tables = 2 if PREPARES.match(start[4]) else 0
+        elif text.startswith("  min(ms) <"):
+            self._tables += 1
+        elif (one := BIN.match(text)) and self._tables == 1:
+            edge = math.inf if one[1] == "max" else float(f"{one[1]}e-3")
+            return [ToolResult({("bins", repr(edge)): float(one[2].replace(",", ""))}, final=False)]
+        return []
+
+
+class VdbenchCommand(Command):
+    """`vdbench -f job.parm [-o folder]`: without -o, it empties ./output and writes there."""
+
+    def __init__(self, arguments: Sequence[str], version: str) -> None:
+        given = re.search(r"\0-o\0?([^\0]+)", "\0".join(("", *arguments)))
+        self._folder = given[1] if given else ""
+
+    def prepare(self, percentiles: bool, room: object, own: Path | None = None) -> Preparation:
+        """See Command."""
+        folder = Path(self._folder) if self._folder else own or Path("output")
+        is_known = not folder.name.endswith(("+", ".tod"))  # else vdbench numbers or dates it
+        writes = {"histogram": folder / "histogram.html"} if is_known else {}
+        return Preparation(appended=("-o", str(own)) if own and not self._folder else (), writes=writes)
+
+    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
+        """See Command."""
+        return Facts(client="" if benchmark.elsewhere else host.name)
+
+
 def _with_maximum(figures: Mapping[Key, float]) -> dict[Key, float]:
     """The highest response time of both kinds, where there is none of all."""
     most = [value for key, value in figures.items() if key[0] == "max"]
@@ -250,7 +303,7 @@ def _further(finals: Sequence[Numbers], _: Mapping[str, str]) -> Iterator[str]:
 
 
 MORE: dict[str, Any] = {"further": _further}
-VDBENCH = TextTool(
+TOOL = TextTool(
     name="vdbench",
     families=FAMILIES,
     roles=[
@@ -266,4 +319,34 @@ VDBENCH = TextTool(
     like=rf"{CLOCK} +\d+ +\d",
     advice="interval=1 in the run definition gives",
     example="vdbench -f job.parm",
-).tool()
+    version_option="",
+    launcher=VdbenchCommand,
+)
+OUTPUT = ("logfile", "flatfile", "summary", "totals")  # in the order of preference
+TITLE = re.compile(r"<title>Vdbench .*?([^/]*)\.html</title>")
+
+
+def _recognise(head: bytes) -> str:
+    """The kind of a file, which the title of those in the output folder names."""
+    title = TITLE.match(head.decode("utf-8", "replace"))
+    if title is None:
+        return TOOL.recognise(head)
+    return title[1] if title[1] in (*OUTPUT, "histogram") else "part"
+
+
+def _kind(file: str, rank: int) -> Kind:
+    return replace(VDBENCH_TEXT, file=file, rank=rank)
+
+
+PLAIN = TOOL.tool()
+VDBENCH_TEXT = PLAIN.kinds["text"]
+VDBENCH = replace(
+    PLAIN,
+    recognise=_recognise,
+    kinds={
+        "text": _kind("", 1),
+        **{name: _kind(f"{name}.html", rank) for rank, name in enumerate(OUTPUT, 2)},
+        "part": _kind("*.html", 9),
+        "histogram": Kind(lambda: KitParser(TOOL.compiled, (Histogram,)), file="histogram.html"),
+    },
+)

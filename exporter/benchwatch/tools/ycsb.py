@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from .kit import Families, Key, KitParser, PlainLauncher, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit import Families, Key, KitParser, Options, Record, TextTool, ToolFigure, ToolReport, ToolResult
 from .roles import Lost, Unit
 
 US, OP, BOTH = 1e-6, ("operation",), ("operation", "quantile")
@@ -29,17 +29,17 @@ FAMILIES = Families(
     "ycsb",
     {  # help; names of the live gauge, the counter and the result
         "rate": ToolFigure("Operations", "operations_per_second", "", "operations_per_second", labels=OP, rate=True),
-        "done": ToolFigure("Operations: Count", total="operations", labels=OP, added=True),
+        "done": ToolFigure("Operations (Count)", total="operations", labels=OP, added=True),
         "failed": ToolFigure("Failed operations", total="failed_operations", labels=OP, added=True),
         "mean": ToolFigure(
-            "Mean latency, seconds: Avg", "latency_average_seconds", "", "latency_average_seconds", labels=OP
+            "Mean latency, seconds (Avg)", "latency_average_seconds", "", "latency_average_seconds", labels=OP
         ),
-        "max": ToolFigure("Highest latency, seconds: Max", "latency_max_seconds", "", "latency_max_seconds", labels=OP),
+        "max": ToolFigure("Highest latency, seconds", "latency_max_seconds", "", "latency_max_seconds", labels=OP),
         "latency": ToolFigure("Latency, seconds", "latency_window_seconds", "", "latency_seconds", labels=BOTH),
         "number": ToolFigure("Operations", result="operations", settles="done", labels=OP),
         "broken": ToolFigure("", settles="failed", labels=OP),
-        "time": ToolFigure("How long YCSB measured, seconds: RunTime", result="duration_seconds"),
-        "all": ToolFigure("Operations of all kinds: current ops/sec", "current_operations_per_second", rate=True),
+        "time": ToolFigure("How long YCSB measured, seconds (RunTime)", result="duration_seconds"),
+        "all": ToolFigure("Operations of all kinds (current ops/sec)", "current_operations_per_second", rate=True),
     },
 )
 PARTS = {"rate": "rate", "total": "done", "latency": "mean", "latency_max": "max", "window": "latency"}
@@ -165,7 +165,7 @@ YCSB = TextTool(
     advice="-s -p status.interval=1 gives",
     example="ycsb run basic -P workloads/workloada -s -p status.interval=1",
     has_server=True,
-    launcher=PlainLauncher(
+    launcher=Options(
         recorded={"-threads": "threads", "-target": "target", **{name: name for name in RECORDED}},
         missing=((("-s",), ("-s",)), (("status.interval",), ("-p", "status.interval=1"))),
         length="maxexecutiontime",

@@ -11,7 +11,7 @@ from benchwatch.values.errors import UserError
 
 def read(words: Sequence[str], version: str) -> SysbenchCommand:
     assert SYSBENCH.launcher is not None
-    found = SYSBENCH.launcher.read(words, version)
+    found = SYSBENCH.launcher(words, version)
     assert isinstance(found, SysbenchCommand)
     return found
 

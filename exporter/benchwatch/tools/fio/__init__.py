@@ -89,6 +89,6 @@ FIO = Tool(
     time_limit=re.compile(r"(?:^|\s)--runtime[= ](\S+)"),
     warnings=_WARNINGS,
     advice="--output-format=json+ --status-interval=1 gives",
-    launcher=command,
+    launcher=command.read,
     example="fio --output-format=json+ --status-interval=1 --eta=never job.fio",
 )

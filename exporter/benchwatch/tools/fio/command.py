@@ -91,7 +91,7 @@ class FioCommand(Command):
         found = (Path(folder, file) for folders, files in places for folder in folders for file in files.split(":"))
         return list(dict.fromkeys(path.absolute() for path in found))
 
-    def prepare(self, percentiles: bool, room: LogRoom | None = None) -> Preparation:
+    def prepare(self, percentiles: bool, room: LogRoom | None = None, own: object = None) -> Preparation:
         """See Command."""
         options, version = self.options, self.version
         if self.on_servers:

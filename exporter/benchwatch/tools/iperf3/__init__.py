@@ -18,6 +18,6 @@ IPERF3 = Tool(
     time_limit=re.compile(r"(?:^|\s)(?:-t ?|--time[= ])(\S+)"),
     advice="--json-stream gives (before 3.17 --forceflush)",
     has_server=True,
-    launcher=command,
+    launcher=command.read,
     example="iperf3 -c server --json-stream",
 )

@@ -49,7 +49,7 @@ class Iperf3Command(Command):
         """See Command."""
         return self._given.get("logfile", "")
 
-    def prepare(self, percentiles: bool, room: LogRoom | None) -> Preparation:
+    def prepare(self, percentiles: bool, room: LogRoom | None, own: object = None) -> Preparation:
         """See Command."""
         given = self._given
         end = "iperf3 -i 0 reports only at the end: nothing is shown while it runs"

@@ -24,13 +24,13 @@ def _of(group: str, whose: str) -> dict[str, ToolFigure]:
 FIGURES = {
     **_of("", ""),
     **_of("server_", ", of a server, whose client counts the same"),
-    "jitter": ToolFigure("Jitter of the datagrams received, seconds: jitter_ms (UDP)", "jitter_seconds"),
+    "jitter": ToolFigure("Jitter of the UDP datagrams received, seconds (jitter_ms)", "jitter_seconds"),
     "rtt": ToolFigure(f"Smoothed round-trip time, seconds, mean of the streams: rtt; {NO_REPEATS}", "rtt_seconds"),
     "window": ToolFigure(
         f"Congestion windows of all sending streams, bytes: snd_cwnd; {NO_REPEATS}", "congestion_window_bytes"
     ),
     "retransmits": ToolFigure(
-        "Segments that this process sent again: retransmits, Retr (TCP)", total="retransmits", added=True
+        "TCP segments that this process sent again (retransmits, Retr)", total="retransmits", added=True
     ),
     "packets": ToolFigure("Datagrams sent, or received and lost (UDP)", total="packets", labels=WAY, added=True),
     "lost": ToolFigure(
@@ -39,7 +39,7 @@ FIGURES = {
         labels=WAY,
         added=True,
     ),
-    "streams": ToolFigure("Parallel streams in each direction (-P): num_streams", setting="streams"),
+    "streams": ToolFigure("Parallel streams in each direction (num_streams)", setting="streams"),
     "target": ToolFigure("Rate asked for (-b), bytes a second", setting="target_bytes_per_second", labels=WAY),
     "sent_again": ToolFigure("Segments that the sender sent again (TCP)", result="retransmits", labels=WAY),
     "settled": ToolFigure("", settles="retransmits"),
@@ -47,7 +47,7 @@ FIGURES = {
     "lost_ratio": ToolFigure("Part of the datagrams that did not arrive (UDP)", result="lost_ratio", labels=WAY),
     "last_jitter": ToolFigure("Jitter at the receiver, seconds (UDP)", result="jitter_seconds", labels=WAY),
     "cpu": ToolFigure(
-        "Processor seconds a second at an end: cpu_utilization_percent", result="cpu_ratio", labels=("host",)
+        "Processor seconds a second at an end (cpu_utilization_percent)", result="cpu_ratio", labels=("host",)
     ),
 }
 FAMILIES = Families("iperf", FIGURES)

@@ -5,9 +5,8 @@ A line becomes one of five records: Begin (another run), ToolReport (an interval
 """
 
 from ..api import Begin
-from .options import Options
+from .options import Options, OptionsCommand
 from .parser import Hook, KitParser
-from .plain import PlainLauncher
 from .records import Failed, Record, Said, ToolReport, ToolResult
 from .state import KitState
 from .tool import TextTool
@@ -22,7 +21,7 @@ __all__ = [
     "KitParser",
     "KitState",
     "Options",
-    "PlainLauncher",
+    "OptionsCommand",
     "Record",
     "Said",
     "TextTool",

@@ -1,30 +1,65 @@
-"""A command line of the form `tool [--name=value ...] [word ...]`, for launchers."""
+"""Command lines with options that have values: `-x value`, `--name value`, `--name=value`, `-p name=value`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 
-from ...values.errors import UserError
-from ..launcher import Command
+from ...machine.host import Host
+from ..invocation import Benchmark
+from ..launcher import Command, Facts, Preparation
 
 
-class Options(Command):
-    """The options without their dashes, and the words. If an option is repeated, the last one counts."""
+@dataclass(frozen=True)
+class Options:
+    """The options that a launcher has to know: see Launcher. Options are named with their dashes, properties without.
 
-    def __init__(self, arguments: Sequence[str], renamed: Mapping[str, str] | None = None) -> None:
+    A property is the `name=value` that follows an option. If one is repeated, the last counts.
+    """
+
+    recorded: Mapping[str, str] = field(default_factory=dict)
+    """Those that are parameters of the run, and the names of these."""
+    missing: Sequence[tuple[Sequence[str], Sequence[str]]] = ()
+    """If none of these is given, these words are added at the end."""
+    length: str = ""
+    """How many seconds the tool measures."""
+    properties: str = ""
+    """The option that is followed by a property."""
+
+    def __call__(self, arguments: Sequence[str], version: str) -> "OptionsCommand":
+        """See Launcher."""
+        return OptionsCommand(self, arguments)
+
+
+class OptionsCommand(Command):
+    """A command with these options."""
+
+    def __init__(self, options: Options, arguments: Sequence[str]) -> None:
+        self.options = options
         self.given: dict[str, str] = {}
-        for name, _, value in (word[2:].partition("=") for word in arguments if word.startswith("--")):
-            self.given[(renamed or {}).get(name, name)] = value
-        self.words = [word for word in arguments if not word.startswith("--")]
+        self.words = [word for word in arguments if not word.startswith("-")]
+        for option, value in pairwise((*arguments, "")):
+            name, equals, own = option.partition("=")
+            if option == options.properties:
+                name, _, value = value.partition("=")
+            elif not option.startswith("-"):
+                continue
+            self.given[name] = own if equals else value
 
-    def missing(self, flags: Mapping[str, str]) -> list[str]:
-        """Those of the flags that are not given, as arguments."""
-        return [f"--{name}={value}" for name, value in flags.items() if name not in self.given]
+    @property
+    def length(self) -> float | None:
+        """Seconds; None if something else ends it."""
+        text = self.given.get(self.options.length, "")
+        return float(text) or None if text.isdecimal() else None
 
-    def recorded(self, names: Iterable[str]) -> dict[str, str]:
-        """Options that are parameters of the run."""
-        return {name.replace("-", "_"): self.given[name] for name in names if name in self.given}
+    def prepare(self, percentiles: bool, room: object, own: object = None) -> Preparation:
+        """See Command."""
+        added = (words for names, words in self.options.missing if self.given.keys().isdisjoint(names))
+        return Preparation(appended=tuple(word for words in added for word in words))
 
-    def refuse(self, tool: str, names: Iterable[str]) -> None:
-        """Raise UserError if an option or the last word has one of these names, which start no benchmark."""
-        asked = {*self.given, *(self.words[-1:] or ["without a test"])}
-        if wrong := next((name for name in names if name in asked), ""):
-            raise UserError(f"{tool} {wrong} is not a benchmark: start it without `benchwatch run`")
+    def recorded(self) -> dict[str, str]:
+        """The parameters of the run."""
+        return {name: self.given[option] for option, name in self.options.recorded.items() if option in self.given}
+
+    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
+        """See Command."""
+        return Facts(self.recorded(), client="" if benchmark.elsewhere else host.name)

@@ -30,7 +30,9 @@ class KitParser(LineParser):
         self.continues = False
         """Whether lines of any form continue the message in the last one."""
         self._patterns = patterns
+        self._makers = hooks
         self._hooks = [make(self) for make in hooks]
+        self._is_begun = False  # whether a line has said anything of this run
         self._begun: float | None = None  # Unix seconds
         self._reported = 0.0  # the time of the last report
         self._undated_reports = 0
@@ -65,6 +67,7 @@ class KitParser(LineParser):
             self.continues = continued
             return [] if continued else None
         self.continues |= any(isinstance(record, Failed) for record in found)
+        self._is_begun |= bool(found)
         return self._in_order(found)
 
     def _known(self, text: str) -> Sequence[Record] | None:
@@ -118,7 +121,9 @@ class KitParser(LineParser):
         return [ToolResult(figures, figures.get(("time",)), final=bool(figures))]
 
     def _banner(self, groups: dict[str, str | None]) -> list[Record]:
-        again: list[Record] = [Begin()] if self.records else []
+        again: list[Record] = [Begin()] if self._is_begun else []
+        if again:
+            self._hooks = [make(self) for make in self._makers]
         self.entries, self._reported, self._begun, self._undated_reports = {}, 0.0, None, 0
         self.version = groups.get("version") or ""
         if begun := groups.get("begun"):

@@ -7,6 +7,7 @@
 - A run with a final report after an error has failed, with results.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
@@ -243,10 +244,10 @@ class KitState(ElapsedState):
             ((name, *_), *_) = self._bins
             family = self._families.get("bins", name)
             counts = list(accumulate(int(count) for _, count in bins))
-            edges = [*(f"{edge:.7g}" for edge, _ in bins), "+Inf"]
-            total = self._results.get(("sum",), 0.0)
+            edges = [f"{edge:.7g}" for edge, _ in bins if edge < math.inf]
+            total = self._results.get(("sum",), math.nan)
             assert family is not None
-            yield Sample(family, (), HistogramValue(edges, [*counts, counts[-1]], total))
+            yield Sample(family, (), HistogramValue([*edges, "+Inf"], [*counts[: len(edges)], counts[-1]], total))
 
 
 def _mean(figures: Mapping[Key, float], latencies: Sequence[Key], rates: Sequence[Key]) -> float | None:

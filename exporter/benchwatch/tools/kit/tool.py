@@ -56,6 +56,7 @@ class TextTool:
     """Whether a carriage return ends its reports."""
     advice: str = ""
     example: str = ""
+    version_option: str = "--version"
     has_server: bool = False
     launcher: Launcher | None = None
     time_limit: str = ""
@@ -90,7 +91,8 @@ class TextTool:
         forms = [self.begins or self.banner, *(one.pattern.pattern for one in self.compiled.reports)]
         return re.compile("|".join(f"^(?:{form})" for form in forms), re.MULTILINE)
 
-    def _recognise(self, head: bytes) -> str:
+    def recognise(self, head: bytes) -> str:
+        """See Tool."""
         text = head.decode("utf-8", "replace").replace("\r", "\n")
         return "text" if self._first_lines.search(text) else ""
 
@@ -102,11 +104,12 @@ class TextTool:
             families=self.families.all,
             roles=self.roles,
             kinds={"text": Kind(lambda: KitParser(self.compiled, self.hooks))},
-            recognise=self._recognise,
+            recognise=self.recognise,
             new_state=lambda _: KitState(self.families, self.roles, self.rounding),
             time_limit=re.compile(self.time_limit) if self.time_limit else None,
             advice=self.advice,
             example=self.example,
+            version_option=self.version_option,
             has_server=self.has_server,
             launcher=self.launcher,
         )

@@ -43,9 +43,9 @@ class ToolFigure(NamedTuple):
 
 
 _SLOTS: Mapping[Slot, tuple[str, FamilyKind, str]] = {
-    "live": ("{}", "gauge", "{}, in the last report."),
-    "total": ("{}_total", "counter", "{}, since the start: never ahead of the truth, settled by the final report."),
-    "result": ("result_{}", "gauge", "{}, of the whole run: the final report."),
+    "live": ("{}", "gauge", "{}, last report."),
+    "total": ("{}_total", "counter", "{}, since the start."),
+    "result": ("result_{}", "gauge", "{}, whole run."),
     "setting": ("{}", "gauge", "{}."),
     "bins": ("{}", "histogram", "{}, of a run that ended."),
 }
@@ -65,7 +65,7 @@ class Families:
                 if own := getattr(one, slot):
                     part: Any = "live" if slot in ("live", "total") else "runs"
                     labels = () if slot == "bins" else one.labels
-                    help_ = f"{one.help}, per second" if one.rate and slot == "live" else one.help
+                    help_ = f"{one.help} per second" if one.rate and slot == "live" else one.help
                     family = Family(f"{prefix}_{one.group}{name.format(own)}", kind, words.format(help_), labels, part)
                     known[figure] = family
                     self.all.append(family)

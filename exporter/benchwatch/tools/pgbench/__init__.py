@@ -106,6 +106,6 @@ PGBENCH = Tool(
     time_limit=re.compile(r"(?:^|\s)(?:-[A-Za-z]*T\s*|--time[= ])(\d+)(?=\s|$)"),
     advice="-P 1 and -l give",
     has_server=True,
-    launcher=command,
+    launcher=command.read,
     example="pgbench -P 1 -T 600 mydb",
 )

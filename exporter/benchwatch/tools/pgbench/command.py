@@ -79,7 +79,7 @@ class PgbenchCommand(Command):
             count = self.length * (_number(self.options.get("rate")) or _RATE * threads)
         return count * _LINE_BYTES
 
-    def prepare(self, percentiles: bool, room: LogRoom | None) -> Preparation:
+    def prepare(self, percentiles: bool, room: LogRoom | None, own: object = None) -> Preparation:
         """See Command."""
         if not self.understood:
             return not_understood()
