@@ -48,8 +48,8 @@ def shown(worker: Observer) -> Worker:
         in_bytes=roles.unit.in_bytes,
         observer=roles.observer,
         apart=tuple(sorted(roles.apart)),
-        start=worker.start,
-        end=worker.end if worker.ended else None,
+        start=_plain(worker.start),
+        end=_plain(worker.end) if worker.ended else None,
         last_report=state.last_report,
         report_interval=state.report_interval,
         duration=_plain(worker.planned),
@@ -70,7 +70,7 @@ def shown(worker: Observer) -> Worker:
 
 
 def _plain(seconds: float | None) -> float | None:
-    """A Duration as the number that JSON knows."""
+    """A Duration or PointInTime as the number that JSON knows."""
     return None if seconds is None else float(seconds)
 
 
