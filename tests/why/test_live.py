@@ -4,6 +4,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 
 import pytest
 
@@ -85,13 +86,13 @@ def test_a_lock_is_exported_with_its_text_its_milliseconds_and_since_when() -> N
     assert len(texts) <= 2, "a text per second would be a series per second"
 
 
-def test_raw_samples_are_asked_for_only_while_a_run_is_slow_and_once_a_minute() -> None:
+def test_raw_samples_are_asked_for_only_while_a_run_is_slow_or_young() -> None:
     quiet = Counted(list(seen({}).all()), ["tpcb"], always=False)
     pages = played(quiet, 0, FAULT)
     for second, _ in pages:
         if second == 50:
             quiet.asked.clear()  # young runs are watched closely
-    assert len(quiet.asked) <= 3 * 2, "what is usual, twice"
+    assert not quiet.asked
     slow = Counted(list(seen(LOCKED).all()), ["tpcb"], always=False)
     for second, _ in played(slow, FAULT - 60, LENGTH):
         if second == FAULT + 2:
@@ -106,6 +107,21 @@ def test_two_runs_on_one_server_each_get_a_verdict() -> None:
     *_, (_, page) = played(Counted([*samples, *other], ["tpcb", "other"]), FAULT - 2, LENGTH - 3)
     assert 'run="tpcb",host="db1",layer="log_device"' in page
     assert 'run="other",host="db1",layer="log_device"' in page
+
+
+def test_two_runs_on_one_server_with_one_cause_are_one_message() -> None:
+    samples = list(seen(CASES["log device"][0]).all())
+    other = [one._replace(labels=one.labels | {"run": "other"}) for one in samples if one.labels.get("run")]
+    messages = {
+        line
+        for _, page in played(Counted([*samples, *other], ["tpcb", "other"]), FAULT - 2, LENGTH - 3)
+        for line in page.splitlines()
+        if line.startswith("benchwatch_run_why_message{")
+    }
+    since = f"{datetime.fromtimestamp(T0 + FAULT, UTC):%H:%M:%S}"
+    assert messages == {
+        f'benchwatch_run_why_message{{run="other",host="db1",layer="log_device",since="{since}",corrected=""}} 1'
+    }
 
 
 class Away(Counted):

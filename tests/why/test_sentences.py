@@ -61,7 +61,8 @@ CASES: Mapping[str, tuple[Mapping[str, float], str, str]] = {
         | {"checkpoint": 1, "checkpoint_bytes": 9e7, "requested": 0.2, "data_writes": 9000, "data_write_await": 0.04}
         | {"IO": 7.4, "wal": 3, "CPU": 0.3, "Lock": 0.1, "active": 7.8},
         "database",
-        f"{SLOWER} Of the 43 ms more, 43 ms are the database: a requested checkpoint writes 90 MB/s.",
+        f"{SLOWER} Of the 43 ms more, 43 ms are the database: a requested checkpoint writes 90 MB/s "
+        "without pauses (CHECKPOINT, a backup, or behind its schedule).",
     ),
     "server hog": (
         SLOW | {"idle": 0.01, "iowait": 0.01, "pressure": 0.9, "running": 12, "CPU": 7, "active": 7.6, "IO": 0.3},
@@ -105,7 +106,7 @@ def explained(samples: Seen, seconds: int = LENGTH - FAULT - 1) -> Explanation:
     of = seen_run(samples, "tpcb", T0, T0 + LENGTH)
     (when,) = slow(of)
     assert FAULT - 2 <= when.begin - T0 <= FAULT + 3
-    found = why(of, when, when.begin + seconds)
+    found = why(of, when, [], when.begin + seconds)
     assert found
     return found
 
@@ -124,6 +125,18 @@ def test_the_stages_add_up_to_the_latency_before_and_during_the_fault(name: str)
     for picture in (found.usual, found.now):
         assert sum(picture.stages.values()) == pytest.approx(picture.latency, rel=1e-6)
     assert waterfall(found).rows[-1].cells[0] == "in all"
+
+
+def test_a_checkpoint_with_pauses_names_the_settings_that_decide_it() -> None:
+    fault = CASES["checkpoint"][0]
+    more = [
+        gauge("pg_waiting_processes", 0, 1, host="db1", backend_type="checkpointer", wait_event="CheckpointWriteDelay"),
+        gauge("pg_checkpoint_max_wal_size_bytes", 2**30, 2**30, host="db1"),
+        gauge("pg_checkpoint_completion_target_ratio", 0.9, 0.9, host="db1"),
+    ]
+    assert sentence(explained(seen(fault, more=more))).endswith(
+        "a requested checkpoint writes 90 MB/s; max_wal_size is 1024 MiB, checkpoint_completion_target 0.9."
+    )
 
 
 def test_the_processes_that_compete_are_named_with_what_they_use() -> None:

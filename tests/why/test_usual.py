@@ -68,7 +68,7 @@ def test_a_database_that_stood_still_is_named_after_it_went_on() -> None:
     of = seen_run(Seen(map(course, seen({}).all())), "tpcb", T0, T0 + LENGTH)
     when = slow(of)[0]
     for moment in (when.begin + 4, when.end + 1):
-        found = why(of, when, moment)
+        found = why(of, when, [], moment)
         assert found and found.cause.layer == "database", moment - when.begin
         assert found.cause.text == "PostgreSQL on db1 answered no question at first"
 
@@ -87,13 +87,13 @@ def test_in_its_first_seconds_a_run_is_compared_with_its_kind_then_its_objective
     )
     of = seen_run(young, "tpcb", T0 + FAULT, T0 + LENGTH)
     (when,) = slow(of, usual)
-    found = why(of, when, when.begin + 10, usual)
+    found = why(of, when, [], when.begin + 10, usual)
     assert found and found.armed == "the last run of its kind"
     assert found.usual.latency == pytest.approx(0.006)
     assert slow(of) == [], "without either, nothing is said to be slow"
     objective = of._replace(facts=of.facts._replace(objective=0.01))
     (when,) = slow(objective)
-    found = why(objective, when, when.begin + 10)
+    found = why(objective, when, [], when.begin + 10)
     assert found and found.armed == "its objective"
 
 

@@ -10,6 +10,8 @@ _PRESENT, _STANDS_OUT = 0.3, 2.0
 """Workers of autovacuum on a table in the mean, and the multiple of the usual, from which on they are named."""
 _OF_A_PROCESSOR, _BYTES = 0.3, 2e6
 """What a process must use more than usual to be named: processors, and bytes a second of disks."""
+_NO_MORE = 1.1
+"""The multiple of its usual rate up to which a benchmark does not do more."""
 _LONGEST = 80
 """Characters of a query."""
 
@@ -72,8 +74,9 @@ def device_cause(usual: Picture, now: Picture, host: str, device: str, op: str, 
     said += f", usually {numbers.rate_in_full(usually)}/s)"
     both = sum(now.signals.get(("rate", device, each), 0.0) for each in ("read", "write"))
     were = sum(usual.signals.get(("rate", device, each), 0.0) for each in ("read", "write"))
-    if both > 1.5 * were and both - were >= 50 and now.rate < usual.rate:
-        said += f"; it serves {numbers.rate_in_full(both - were)} operations/s more while the benchmark does less"
+    if both > 1.5 * were and both - were >= 50 and now.rate <= _NO_MORE * usual.rate:
+        does = "less" if now.rate < usual.rate / _NO_MORE else "no more"
+        said += f"; it serves {numbers.rate_in_full(both - were)} operations/s more while the benchmark does {does}"
         said += _competing(usual, now, host)
     return said + _autovacuum(usual, now)
 

@@ -193,14 +193,19 @@ def _flooding(of: Explanation) -> bool:
 
 
 def _checkpoint(of: Explanation) -> str:
+    """Counters of PostgreSQL say who asked for it during its pauses and after its end only."""
     now = of.now.signals
-    why = "a requested checkpoint" if now.get(("requested",), 0.0) > 0 else "a checkpoint"
-    why = "a timed checkpoint" if now.get(("timed",), 0.0) > 0 and why == "a checkpoint" else why
-    phase = "syncs files" if now.get(("checkpoint sync",), 0.0) >= 0.3 else "writes"
-    written = now.get(("checkpoint writes",), 0.0)
-    said = f"{why} {phase}" + (f" {written / 1e6:.0f} MB/s" if written >= 1e6 and phase == "writes" else "")
+    timed, requested = (now.get((asked,), 0.0) > 0 for asked in ("timed", "requested"))
+    kind = "a timed checkpoint" if timed else "a requested checkpoint" if requested else "a checkpoint"
+    if now.get(("checkpoint sync",), 0.0) >= 0.3:
+        said = f"{kind} syncs files"
+    else:
+        written = now.get(("checkpoint writes",), 0.0)
+        said = f"{kind} writes" + (f" {written / 1e6:.0f} MB/s" if written >= 1e6 else "")
+        if now.get(("checkpoint pauses",), 0.0) < 0.1:
+            return f"{said} without pauses (CHECKPOINT, a backup, or behind its schedule)"
     size, target = now.get(("max wal size",)), now.get(("completion target",))
-    said += f"; max_wal_size is {size / 2**20:.0f} MiB" if size and "requested" in why else ""
+    said += f"; max_wal_size is {size / 2**20:.0f} MiB" if size and requested else ""
     return said + (f", checkpoint_completion_target {target:g}" if target else "")
 
 

@@ -8,6 +8,13 @@ INFO = Family(
     "1 while a run is slow; why: the server, the slow layer (none: no layer explains it) and a sentence.",
     ("run", "host", "layer", "text"),
 )
+MESSAGE = Family(
+    "benchwatch_run_why_message",
+    "gauge",
+    "1 for what a person is told (alert RunSlow): a slow run, its layer, since when (UTC), and whether another layer "
+    "was named before. Of runs that are slow in one layer of a machine, only one.",
+    ("run", "host", "layer", "since", "corrected"),
+)
 SECONDS = Family(
     "benchwatch_run_why_seconds",
     "gauge",
@@ -18,7 +25,7 @@ SINCE = Family(
     "benchwatch_run_why_since_timestamp_seconds", "gauge", "Since when the run has been slow, Unix time.", ("run",)
 )
 UP = Family("benchwatch_why_up", "gauge", "1 if Prometheus answered all questions of the last second about slow runs.")
-FAMILIES = (INFO, SECONDS, SINCE, UP)
+FAMILIES = (INFO, MESSAGE, SECONDS, SINCE, UP)
 
 UNSEEN = "RunExplained"
 """The alert that only silences others."""

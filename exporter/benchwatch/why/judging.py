@@ -46,9 +46,9 @@ def slow(of: SeenRun, before: Picture | None = None) -> list[SlowTime]:
     return slow_times(of.parts, of.facts.objective, "its objective")
 
 
-def usual_before(of: SeenRun, begin: float, others: Sequence[SlowTime] = ()) -> Picture | None:
+def usual_before(of: SeenRun, begin: float, times: Sequence[SlowTime] = ()) -> Picture | None:
     """What was usual before a moment: up to two minutes, from the end of the last slow time on."""
-    since = max((one.end + _GAP for one in others if one.end <= begin - _GAP - _FEWEST), default=0.0)
+    since = max((one.end + _GAP for one in times if one.end <= begin - _GAP - _FEWEST), default=0.0)
     first = max(begin - _BEFORE, since, of.facts.start or 0.0)
     if begin - _GAP - first < _FEWEST:
         return None
@@ -56,13 +56,15 @@ def usual_before(of: SeenRun, begin: float, others: Sequence[SlowTime] = ()) -> 
 
 
 def why(
-    of: SeenRun, when: SlowTime, moment: float, before: Picture | None = None, others: Sequence[SlowTime] = ()
+    of: SeenRun, when: SlowTime, times: Sequence[SlowTime], moment: float, before: Picture | None = None
 ) -> Explanation | None:
-    """Why the run is slow, as far as that can be seen at a moment of the slow time; None: too early, or no usual."""
+    """Why the run is slow in one of its slow times, as far as that can be seen at a moment of it; None: too early, or
+    no usual. `before`: a picture of a run of its kind.
+    """
     if moment < when.begin + FIRST:
         return None
     armed = when.armed
-    usual = usual_before(of, when.begin, others)
+    usual = usual_before(of, when.begin, times)
     if usual is None or armed.startswith("the last run"):
         usual = before or usual
     if usual is None and of.facts.objective:

@@ -1,7 +1,7 @@
 """Says each second why active runs are slow, from a Prometheus that scrapes them, and exports what it says.
 
-Cheap first: one instant query a second. Raw samples are asked for only while a run is slow by the rules or younger than
-its own usual, and once a minute for what is usual. It runs in a thread of its own: no scrape and no alert waits for it.
+Cheap first: one instant query a second. Raw samples are asked for only while a run is slow by the rules, or younger
+than its own usual. It runs in a thread of its own: no scrape and no alert waits for it.
 """
 
 import logging
@@ -9,12 +9,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from ..metrics.samples import Sample
 from .explanation import BELOW, NONE, Explanation
-from .exported import INFO, SECONDS, SINCE, UP
-from .judging import FIRST, seen_run, slow, usual_before, why
+from .exported import INFO, MESSAGE, SECONDS, SINCE, UP
+from .judging import FIRST, seen_run, slow, why
+from .kin import usual_of_kin
 from .prometheus import Prometheus, PrometheusError
 from .questions import Questions
 from .seen import Seen
@@ -29,15 +31,14 @@ TIMEOUT = 2.0
 """Seconds for an answer."""
 _BACK, _KEPT, _ANEW = 130.0, 420.0, 3.0
 """Seconds: asked for first, kept, and asked for again each second."""
-_YOUNG, _DUE, _OVER = 45.0, 60.0, 8.0
-"""Seconds: for which a run is watched closely; between two usual values; without a slow second before it is over."""
+_YOUNG, _OVER = 45.0, 8.0
+"""Seconds: for which a run is watched closely; without a slow second before it is over."""
 _SETTLED, _CHANGES = 15.0, 10.0
 """Seconds of a slow time after which its sentence is written once more, with figures that have settled; up to which
 another layer may be named, unless it is the one below a device, which a CVM shows later.
 """
 _DEVICES = frozenset({"log_device", "data_device"})
 _FORGOTTEN = 600.0
-_KINDS = 500
 
 
 class Spoken(NamedTuple):
@@ -45,8 +46,10 @@ class Spoken(NamedTuple):
 
     explanation: Explanation
     text: str
+    since: float
+    """The begin of the slow time as first seen, Unix seconds."""
     settled: bool
-    changed: bool = False
+    corrected: bool = False
     """Whether another layer was named before."""
 
 
@@ -58,8 +61,10 @@ class _Watched:
     seen: Seen = field(default_factory=Seen)
     asked: float = 0.0
     first: float = 0.0
-    usual_at: float = 0.0
     slow_at: float = 0.0
+    kin: Picture | None = None
+    """What was usual in the last run of its kind."""
+    kin_asked: bool = False
     layer: str = ""
     """That of the last second."""
     spoken: Spoken | None = None
@@ -74,7 +79,8 @@ class Engine:
         self._prometheus = prometheus
         self._clock = clock
         self._runs: dict[str, _Watched] = {}
-        self._kinds: dict[object, Picture] = {}
+        self._told_of: dict[tuple[str, str], str] = {}
+        """Runs that people are told of, by machine and layer."""
         self._problem: str | None = None
         self._exported: tuple[Sample, ...] = (Sample(UP, (), 0),)
         self._stop = threading.Event()
@@ -116,13 +122,13 @@ class Engine:
             self._problem = problem
             if problem:
                 _log.warning("why runs are slow is not known: %s", problem)
-        self._exported = tuple(self._samples(now))
+        self._exported = tuple(self._samples())
 
     def _ask(self, now: float) -> None:
         found = self._prometheus.at(_NOW, now)
         slow_runs = {labels["run"] for labels, _ in found if "slow" in labels.get("__name__", "")}
         active = {labels["run"] for labels, _ in found if labels.get("run")}
-        for run in active - self._runs.keys():
+        for run in sorted(active - self._runs.keys()):
             self._runs[run] = _Watched(Questions(self._prometheus, run), first=now)
         for run in self._runs.keys() - active:
             if now - self._runs[run].first > _FORGOTTEN or self._runs[run].spoken is None:
@@ -138,36 +144,27 @@ class Engine:
             self._explain(run, watched, now)
             return
         watched.spoken, watched.seen, watched.asked = None, Seen(), 0.0
-        if now - watched.usual_at >= _DUE:
-            watched.usual_at = now
-            self._refresh(watched, now, _DUE)
-            of = seen_run(watched.seen, run, now - _DUE, now)
-            usual = usual_before(of, now)
-            if usual is not None:
-                while len(self._kinds) >= _KINDS:
-                    del self._kinds[next(iter(self._kinds))]
-                self._kinds[of.facts.kind] = usual
-            watched.seen, watched.asked = Seen(), 0.0
 
-    def _refresh(self, watched: _Watched, now: float, back: float) -> None:
+    def _refresh(self, watched: _Watched, now: float) -> None:
         """Ask for what is new."""
-        begin = watched.asked - _ANEW if watched.asked else now - back
+        begin = watched.asked - _ANEW if watched.asked else now - _BACK
         watched.seen.add(watched.questions.samples_of_run(begin, now), _KEPT)
         watched.seen.add(watched.questions.samples_around(watched.seen, begin, now), _KEPT)
         watched.asked = now
 
     def _explain(self, run: str, watched: _Watched, now: float) -> None:
-        self._refresh(watched, now, _BACK)
+        self._refresh(watched, now)
         of = seen_run(watched.seen, run, now - _KEPT, now)
-        before = self._kinds.get(of.facts.kind)
-        times = slow(of, before)
+        if of.parts and not watched.kin_asked:
+            watched.kin, watched.kin_asked = usual_of_kin(self._prometheus, of.facts, now), True
+        times = slow(of, watched.kin)
         when = next((one for one in reversed(times) if one.end >= now - _OVER), None)
         if when is None or when.end - when.begin < FIRST:
             watched.spoken = None  # a single slow second wakes nobody
             return
         watched.slow_at = max(watched.slow_at, when.end)
         old = watched.spoken if watched.spoken and watched.spoken.explanation.begin >= when.begin - _OVER else None
-        new = why(of, when, now, before, [one for one in times if one.end < when.begin])
+        new = why(of, when, times, now, watched.kin)
         watched.spoken = self._told(watched, old, new)
 
     def _told(self, watched: _Watched, old: Spoken | None, new: Explanation | None) -> Spoken | None:
@@ -178,18 +175,20 @@ class Engine:
         again, watched.layer = watched.layer == layer, layer
         if layer == NONE and (old or age < _SETTLED):
             return old
+        spoken = Spoken(new, sentence(new), new.begin, age >= _SETTLED)
         if old is None:
-            return Spoken(new, sentence(new), age >= _SETTLED) if again else None
+            return spoken if again else None
+        spoken = spoken._replace(since=old.since)
         known = old.explanation.cause.layer
         if layer == known:
             settles = age >= _SETTLED and not old.settled
-            return Spoken(new, sentence(new), True, old.changed) if settles else old._replace(explanation=new)
+            return spoken._replace(corrected=old.corrected) if settles else old._replace(explanation=new)
         # The one other layer is kept for what a CVM shows below, which is the same for both devices.
         other_device = {known, layer} <= _DEVICES and new.facts.machine
         better = known == NONE or (layer in BELOW and known not in BELOW) or (age <= _CHANGES and not other_device)
-        return Spoken(new, sentence(new), age >= _SETTLED, True) if better and again and not old.changed else old
+        return spoken._replace(corrected=known != NONE) if better and again and not old.corrected else old
 
-    def _samples(self, now: float) -> Iterator[Sample]:
+    def _samples(self) -> Iterator[Sample]:
         yield Sample(UP, (), int(not self._problem))
         for run, watched in self._runs.items():
             if watched.spoken is None:
@@ -200,3 +199,15 @@ class Engine:
             for when, picture in (("usual", of.usual), ("now", of.now)):
                 for stage, seconds in picture.stages.items():
                     yield Sample(SECONDS, (run, stage, when), seconds)
+        yield from self._messages()
+
+    def _messages(self) -> Iterator[Sample]:
+        """One for each machine and layer; who was told of first, stays."""
+        spoken = {run: watched.spoken for run, watched in self._runs.items() if watched.spoken}
+        where = {run: (one.explanation.facts.server, one.explanation.cause.layer) for run, one in spoken.items()}
+        self._told_of = {key: run for key, run in self._told_of.items() if where.get(run) == key}
+        for run, key in where.items():
+            if key[1] != NONE and self._told_of.setdefault(key, run) == run:
+                since = f"{datetime.fromtimestamp(spoken[run].since, UTC):%H:%M:%S}"
+                corrected = "yes" if spoken[run].corrected else ""
+                yield Sample(MESSAGE, (run, *key, since, corrected), 1)

@@ -1,24 +1,22 @@
 """Why a run of the past was slow, from a Prometheus that watched it."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from .explanation import Explanation
 from .judging import LOOKED, SeenRun, seen_run, slow, why
+from .kin import RETENTION, usual_of_kin
 from .prometheus import Prometheus, text
 from .questions import Questions
 from .reported import USUAL, SlowTime
-from .run_facts import RunFacts
 from .seen import Seen
-from .waits import Picture, picture
+from .waits import Picture
 
-_RETENTION = "15d"
 _PIECE = 6 * 3600.0
 """Seconds of a run that one answer covers."""
 _AROUND = 125.0
 MOST = 30
 """Slow times that are explained: the longest."""
-_EARLIER_RUNS = 5
 _YOUNG = 35.0
 """Seconds into a run in which it has no usual of its own."""
 
@@ -42,7 +40,7 @@ def explanations(
     of = seen_run(seen, run, first, last)
     if not of.parts:
         return None
-    before = _kin(prometheus, of.facts, span[0], now) if first - span[0] < _YOUNG else None
+    before = usual_of_kin(prometheus, of.facts, now) if first - span[0] < _YOUNG else None
     times = slow(of, before)
     asked = [one for one in times if one.end >= (begin or 0.0) and one.begin <= last]
     longest = sorted(sorted(asked, key=lambda one: one.begin - one.end)[:MOST])
@@ -60,16 +58,14 @@ def _explained(
     for when in chosen:
         until = min(when.end, when.begin + LOOKED, last) + 1
         around = Seen([*of.seen.all(), *questions.samples_around(of.seen, when.begin - _AROUND, until)])
-        found = why(
-            of._replace(seen=around), when, when.end + 1, before, [one for one in times if one.end < when.begin]
-        )
+        found = why(of._replace(seen=around), when, times, when.end + 1, before)
         if found is not None:
             yield found._replace(end=when.end)
 
 
 def _span(prometheus: Prometheus, run: str, now: float) -> tuple[float, float] | None:
     """From when to when a run lasted."""
-    chosen = f"{{run={text(run)}}}[{_RETENTION}]"
+    chosen = f"{{run={text(run)}}}[{RETENTION}]"
     starts = [
         value for _, value in prometheus.at(f"last_over_time(benchwatch_run_start_timestamp_seconds{chosen})", now)
     ]
@@ -79,24 +75,3 @@ def _span(prometheus: Prometheus, run: str, now: float) -> tuple[float, float] |
         return None
     over = max(ends, default=now)
     return min(known), over if over > min(known) else now
-
-
-def _kin(prometheus: Prometheus, facts: RunFacts, start: float, now: float) -> Picture | None:
-    """The usual of the last run of this kind before; None without one."""
-    if not facts.server:
-        return None
-    of_host = f"last_over_time(benchwatch_run_host_info{{host={text(facts.server)}}}[{_RETENTION}])"
-    ended = f"max by (run) (last_over_time(benchwatch_run_end_timestamp_seconds[{_RETENTION}]) and on (run) {of_host})"
-    found = sorted(prometheus.at(ended, now), key=_end, reverse=True)
-    for labels, end in [one for one in found if one[1] <= start][:_EARLIER_RUNS]:
-        questions, seen = Questions(prometheus, labels["run"]), Seen()
-        seen.add(questions.samples_of_run(end - _AROUND, end))
-        other = seen_run(seen, labels["run"], end - _AROUND, end)
-        if other.facts.kind == facts.kind:
-            seen.add(questions.samples_around(seen, end - _AROUND, end))
-            return picture(seen, other.facts, other.parts, end - _AROUND + USUAL / 10, end - 5)
-    return None
-
-
-def _end(one: tuple[Mapping[str, str], float]) -> float:
-    return one[1]

@@ -135,6 +135,8 @@ def _of_database(seen: Seen, host: str, begin: float, end: float) -> Iterator[tu
     yield ("checkpoint writes",), seen.rates("pg_buffers_written_bytes_total", begin, end, host=host, by="checkpointer")
     syncing = {"host": host, "backend_type": "checkpointer", "wait_event": "DataFileSync"}
     yield ("checkpoint sync",), seen.means("pg_waiting_processes", begin, end, **syncing)
+    pauses = seen.of("pg_waiting_processes", host=host, wait_event="CheckpointWriteDelay")
+    yield ("checkpoint pauses",), sum(_while_present(one, scrapes, begin, end) for one in pauses)
     yield ("max wal size",), seen.means("pg_checkpoint_max_wal_size_bytes", begin, end, host=host)
     yield ("completion target",), seen.means("pg_checkpoint_completion_target_ratio", begin, end, host=host)
     for why in ("timed", "requested"):
