@@ -1,185 +1,397 @@
-"""The parts of tests/experiments/attribution: Prometheus' configuration, the slow network, the rounds.
+"""Real faults on two machines: what the person who is woken reads.
 
-One machine is two in it: the last processor is the client's, the others are the server's.
+    sudo .venv/bin/python -m tests.lab.real --rounds 5 --seed 2 --document docs/measured/why.md
+
+A PostgreSQL on db1, its log and its data each on a disk of its own, pgbench on client1, on both node_exporter and
+benchwatch; beside them Prometheus with the shipped rules, Alertmanager with the shipped configuration, and a webhook.
+Faults come one at a time, in random order, for a random time. Judged is the last message that the webhook received
+within 30 s of the onset. Nothing here knows what was said before the fault is over.
 """
 
 import argparse
-import asyncio
 import json
 import os
 import random
-import socket
+import re
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
-from tests.lab import shipped
+from demo_processes import Processes
+from tests.lab import CHECKOUT, shipped
+from tests.lab.hosts import Disk, Host, join, missing, preferred, ran
+from tests.lab.tables import insert, table
 from tests.support.grafana import Prometheus
+from tests.support.ports import free_address
+from tests.support.programs import program
+from tests.support.webhook import Receiver, start_alertmanager
 
-_FAULT, _QUIET, _SETTLE, _DELAY = 12, 20, 100, 0.006
-"""Seconds: a fault, the least rest after it, the time before the first; the delay of the slow network, each way."""
-_USUAL, _MOST_QUIET = 8, 120
-"""Seconds for which the benchmark is as usual before the next fault; how long that is awaited."""
-
-
-def configure(options: argparse.Namespace) -> None:
-    """Write the shipped configuration of Prometheus for these ports, with other names for the disks."""
-    config = shipped("benchwatch-", "node", "postgres")
-    exporter, node, postgres = (f"127.0.0.1:{port}" for port in options.ports.split()[:3])
-    server, client = socket.gethostname(), options.client
-    targets = {"node": [(node, server), (node, client)], "postgres": [(postgres, server)]}
-    changed: list[dict[str, Any]] = [
-        {"source_labels": ["device"], "regex": device, "target_label": "device", "replacement": name}
-        for device, _, name in (pair.partition("=") for pair in options.disks.split())
-    ]
-    # Of node_exporter's figures, the client has only those of its processor for itself.
-    own = f"{client};node_cpu_seconds_total;{options.processor}"
-    not_own = f"{server};node_cpu_seconds_total;{options.processor}|{client};node_.*"
-    names = ["host", "__name__", "cpu"]
-    changed += [
-        {"source_labels": names, "regex": own, "target_label": "of", "replacement": "client"},
-        {"source_labels": ["of", *names], "regex": f";(?:{not_own})", "action": "drop"},
-        {"regex": "of", "action": "labeldrop"},
-        # Who waits for a processor is known of the whole machine only, which is both of them.
-        {"source_labels": ["__name__"], "regex": "node_procs_running|node_pressure_cpu_.*", "action": "drop"},
-    ]
-    for job in config["scrape_configs"]:
-        where = [{"targets": [at], "labels": {"host": host}} for at, host in targets.get(job["job_name"], [])]
-        job |= {"static_configs": where or [{"targets": [exporter]}], "metric_relabel_configs": changed}
-    (Path(options.folder) / "prometheus.yml").write_text(yaml.safe_dump(config))
+WITHIN = 30
+"""Seconds from the onset in which the last message counts."""
+_LENGTHS, _REST, _CALM, _MOST_REST, _SETTLE = (14, 22), 40, 12, 150, 75
+"""Seconds: a fault's length; from one onset to the next at least; as usual before the next; the longest wait for that;
+before the first.
+"""
+_OPERATIONS, _SLOW_DATA, _SLOW_LOG = 600, 60, 30
+"""Reads and writes a second of each disk, and those of one that has become slow."""
+_BENCHWATCH = (sys.executable, "-m", "benchwatch")
 
 
-def delay(options: argparse.Namespace) -> None:
-    """Pass on what goes through the network, until ended; late, while there is a file `slow`."""
-    folder = Path(options.folder)
-    slow = folder / "slow"
+class Fault(NamedTuple):
+    """What becomes slow, and for a time; what a message must say of it."""
 
-    async def pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while data := await reader.read(65536):
-            if slow.exists():
-                await asyncio.sleep(_DELAY)
-            writer.write(data)
-        writer.close()
-
-    async def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there, back = await asyncio.open_unix_connection(options.server)
-        await asyncio.gather(pass_on(reader, back), pass_on(there, writer))
-
-    async def serve() -> None:
-        await (await asyncio.start_unix_server(connect, folder / ".s.PGSQL.5432")).serve_forever()
-
-    asyncio.run(serve())
+    name: str
+    layer: str
+    cause: str
+    """A regular expression that the verdict must match."""
+    inject: Callable[[float], None]
+    """For that many seconds; returns at the end."""
 
 
-def _faults(options: argparse.Namespace) -> Mapping[str, tuple[str, str, Callable[[], None]]]:
-    """Each fault by its word: its name, its layer, and what makes something slow."""
+class Message(NamedTuple):
+    """A notification: seconds since the onset, and what it says of alerts that fire."""
 
-    def hog(processors: str) -> None:
-        first, _, last = processors.partition("-")
-        busy = ["taskset", "-c", processors, sys.executable, "-c", "while True: pass"]
-        hogs = [subprocess.Popen(busy) for _ in range(20 * (int(last or first) - int(first) + 1))]
-        time.sleep(_FAULT)
-        for one in hogs:
-            one.kill()
-            one.wait()
+    after: float
+    layer: str
+    """That of the first RunSlow; empty: none."""
+    text: str
+    names: Sequence[str]
+    """Of its alerts."""
 
-    def lock() -> None:
-        end = time.monotonic() + _FAULT
-        while time.monotonic() < end:
-            _psql("begin", "lock table pgbench_branches", "select pg_sleep(1.5)", "commit")
+
+class Lab:
+    """The machines, the benchmark and who watches them; the benchmark asks for `rate` transactions a second."""
+
+    def __init__(self, folder: Path, seconds: float, rate: int, stack: ExitStack) -> None:
+        self.log = Disk(folder / "log", "3G", _OPERATIONS)
+        stack.callback(self.log.close)
+        self.data = Disk(folder / "data", "3G", _OPERATIONS)
+        stack.callback(self.data.close)
+        self.server = Host("db1", 1, 0, folder)
+        stack.callback(self.server.close)
+        self.client = Host("client1", 2, 1, folder)
+        stack.callback(self.client.close)
+        self.receiver = Receiver()
+        stack.callback(self.receiver.close)
+        self.run = f"faults-{datetime.now():%Y%m%d-%H%M%S}"
+        self._folder, self._rate = folder, rate
+        logs = folder / "logs"
+        logs.mkdir()
+        self._processes = Processes(logs, os.environ | {"PGUSER": "postgres", "PGDATABASE": "postgres"})
+        stack.callback(self._processes.stop_all)
+        self._start_database(self.server.link(self.client))
+        self._watch()
+        self._start_benchmark(seconds)
+        threading.Thread(target=self._forget_pages, daemon=True).start()
+
+    def _start_database(self, address: str) -> None:
+        programs = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))
+        user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+        cluster, wal = self.data.place / "cluster", self.log.place / "wal"
+        for path in (self.data.place, self.log.place):
+            ran("chown", "postgres:", path)
+        self.server.run(
+            *user,
+            programs / "initdb",
+            "-D",
+            cluster,
+            "--waldir",
+            wal,
+            "-E",
+            "UTF8",
+            "--no-locale",
+            "--no-sync",
+            "-A",
+            "trust",
+        )
+        with (cluster / "pg_hba.conf").open("a") as file:
+            file.write("host all all 10.77.0.0/16 trust\n")
+        settings = ["listen_addresses=*", "shared_buffers=256MB", "checkpoint_timeout=1h", "max_wal_size=2GB"]
+        settings += ["full_page_writes=off", "autovacuum=off", "bgwriter_lru_maxpages=0", "max_connections=50"]
+        settings += [f"unix_socket_directories={self.data.place}"]
+        options = [word for setting in settings for word in ("-c", setting)]
+        command = self.server.command(*user, programs / "postgres", "-D", cluster, *options)
+        process = self._processes.start("postgres", command)
+        self._processes.wait_until(
+            process, lambda: not subprocess.call(["pg_isready", "-q", "-h", self.server.address])
+        )
+        self._address = address
+        ran("pgbench", "-h", self.server.address, "-U", "postgres", "-i", "-q", "-s", "100", "postgres")
+        self.statements("vacuum analyze", "checkpoint")
+        self.log.limit()
+        self.data.limit()
+
+    def statements(self, *statements: str) -> None:
+        """Run them in one session on the server."""
+        words = [word for statement in statements for word in ("-c", statement)]
+        self.server.run(
+            "psql", "-q", "-h", self.data.place, "-U", "postgres", "-d", "postgres", "-o", os.devnull, *words
+        )
+
+    def _serve(self, name: str, at: str, path: str, command: Sequence[str], **more: Any) -> None:
+        self._processes.wait_for(self._processes.start(name, command, **more), f"http://{at}{path}")
+
+    def _watch(self) -> None:
+        """Everything that watches. Machines have exporters of their own, and one shows the run."""
+        node = [program("prometheus-node-exporter", "node_exporter"), "--collector.diskstats.device-exclude=^ram"]
+        exporters, nodes = [], []
+        prometheus, main = free_address(), free_address()
+        empty = self._folder / "empty"
+        empty.mkdir()
+        for host, name in ((self.server, "db1"), (self.client, "client1")):
+            at = f"{host.address}:9100"
+            self._serve(f"node-{name}", at, "/metrics", host.command(*node, f"--web.listen-address={at}"))
+            nodes.append({"targets": [at], "labels": {"host": name}})
+            at = f"{host.address}:19777"
+            own = [*_BENCHWATCH, "serve", f"--runs.path={empty}", f"--web.listen-address={at}", f"--host={name}"]
+            self._serve(f"exporter-{name}", at, "/-/ready", host.command(*own), folder=self._folder)
+            exporters.append(at)
+        at = f"{self.server.address}:9187"
+        source = f"host={self.data.place} user=postgres dbname=postgres sslmode=disable"
+        postgres = [str(CHECKOUT / "scripts" / "postgres-exporter"), f"--web.listen-address={at}"]
+        self._serve(
+            "exporter-postgres", at, "/metrics", self.server.command("env", f"DATA_SOURCE_NAME={source}", *postgres)
+        )
+        runs = self._folder / "runs"
+        runs.mkdir()
+        url = f"http://{prometheus}"
+        shows = [
+            *_BENCHWATCH,
+            "serve",
+            f"--runs.path={runs}",
+            f"--web.listen-address={main}",
+            f"--prometheus.url={url}",
+        ]
+        self._serve("exporter", main, "/-/ready", shows, folder=self._folder)
+        alertmanager = start_alertmanager(self._processes, self._folder, self.receiver.url)
+        config = shipped("benchwatch-", "node", "postgres")
+        config["alerting"] = {"alertmanagers": [{"static_configs": [{"targets": [alertmanager]}]}]}
+        targets = {
+            "node": nodes,
+            "postgres": [{"targets": [at], "labels": {"host": "db1"}}],
+            "benchwatch-live": [{"targets": [main, *exporters]}],
+        }
+        # The rules leave loop devices aside, so these get other names.
+        names = {self.log.device: "bench_log", self.data.device: "bench_data"}
+        renamed = [
+            {"source_labels": ["device"], "regex": device, "target_label": "device", "replacement": name}
+            for device, name in names.items()
+        ]
+        for job in config["scrape_configs"]:
+            job |= {
+                "static_configs": targets.get(job["job_name"], [{"targets": [main]}]),
+                "metric_relabel_configs": renamed,
+            }
+        file = self._folder / "prometheus.yml"
+        file.write_text(yaml.safe_dump(config))
+        where = [f"--storage.tsdb.path={self._folder / 'tsdb'}", f"--web.listen-address={prometheus}"]
+        self._serve("prometheus", prometheus, "/-/ready", [program("prometheus"), f"--config.file={file}", *where])
+        self.prometheus = Prometheus(url)
+
+    def _start_benchmark(self, seconds: float) -> None:
+        disks = [f"--disk={self.log.device}=log", f"--disk={self.data.device}=data", "--host=db1", "--client=client1"]
+        where = [f"--runs.path={self._folder / 'runs'}", f"--name={self.run}", "--worker=db1"]
+        asked = ["-n", "-c", "8", "-j", "2", "-R", str(self._rate), "-P", "1", "-T", f"{seconds:.0f}"]
+        command = [*_BENCHWATCH, "run", *where, *disks, "--", "pgbench", "-h", self._address, "-U", "postgres", *asked]
+        self._processes.start("pgbench", self.client.command(*command, "postgres"), folder=self._folder)
+
+    def _forget_pages(self) -> None:
+        """Keep the database's files out of the page cache, so that it reads from its disk."""
+        while True:
+            for file in (self.data.place / "cluster" / "base").glob("*/*"):
+                with suppress(OSError), file.open("rb") as opened:
+                    os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
             time.sleep(0.5)
 
-    def use(disk: Path) -> None:
-        (disk / "other").mkdir(exist_ok=True)
-        how = "--name=other --rw=randrw --bs=8k --size=64M --direct=1 --ioengine=libaio --iodepth=64 --time_based"
-        command = ["taskset", "-c", options.server, "fio", f"--directory={disk / 'other'}", *how.split()]
-        subprocess.run([*command, f"--runtime={_FAULT}"], stdout=subprocess.DEVNULL, check=True)
+    def faults(self) -> Iterator[Fault]:
+        """Each kind, and a quiet time."""
 
-    def network() -> None:
-        slow = Path(options.network) / "slow"
-        slow.touch()
-        time.sleep(_FAULT)
-        slow.unlink()
+        def hog(host: Host, seconds: float, nice: int = 0) -> None:
+            words = ["timeout", f"{seconds:.1f}", sys.executable, "-c", "while True: pass"]
+            busy = host.command("nice", "-n", str(nice), *words)
+            for one in [subprocess.Popen(busy, stderr=subprocess.DEVNULL) for _ in range(20)]:
+                one.wait()
 
-    return {
-        "none": ("no fault", "none", lambda: None),
-        "hog": ("CPU hog on the server", "server_cpu", lambda: hog(options.server)),
-        "client": ("CPU hog on the client", "client_cpu", lambda: hog(options.client)),
-        "lock": ("lock", "database", lock),
-        "checkpoint": ("checkpoint", "database", lambda: _psql("checkpoint")),
-        "data": ("other user of the data device", "data_device", lambda: use(Path(options.data))),
-        "log": ("other user of the log device", "log_device", lambda: use(Path(options.log))),
-        "network": ("slow network", "network", network),
-    }
+        def lock(seconds: float) -> None:
+            self.statements("begin", "lock table pgbench_branches", f"select pg_sleep({seconds:.1f})", "commit")
+
+        def slow(disk: Disk, operations: int, seconds: float) -> None:
+            disk.limit(operations)
+            time.sleep(seconds)
+            disk.limit()
+
+        def compete(seconds: float) -> None:
+            place = self.data.place / "other"
+            place.mkdir(exist_ok=True)
+            how = "--name=other --rw=randrw --bs=8k --size=64M --direct=1 --ioengine=libaio --iodepth=64 --time_based"
+            self.server.run("fio", f"--directory={place}", *how.split(), f"--runtime={seconds:.0f}")
+
+        def network(seconds: float) -> None:
+            queue = ["root", "tbf", "rate", "250kbit", "burst", "3000", "latency", "2s"]
+            self.server.run("tc", "qdisc", "add", "dev", "bench0", *queue)
+            time.sleep(seconds)
+            self.server.run("tc", "qdisc", "del", "dev", "bench0", "root")
+
+        def freeze(seconds: float) -> None:
+            self.server.freeze(True)
+            time.sleep(seconds)
+            self.server.freeze(False)
+
+        yield Fault("no fault", "none", "", lambda _: None)
+        hogged = r"the processors of {} are \d+ % busy.*python"
+        yield Fault("processor hog on the server", "server_cpu", hogged.format("db1"), lambda s: hog(self.server, s))
+        yield Fault(
+            "processor hog on the client", "client_cpu", hogged.format("client1"), lambda s: hog(self.client, s, -5)
+        )
+        yield Fault("lock", "database", "lock on pgbench_branches is held by 'select pg_sleep", lock)
+        yield Fault(
+            "checkpoint", "database", "a checkpoint (writes|syncs).*CHECKPOINT", lambda _: self.statements("checkpoint")
+        )
+        yield Fault(
+            "slow data device", "data_device", "reads of bench_data take", lambda s: slow(self.data, _SLOW_DATA, s)
+        )
+        yield Fault("slow log device", "log_device", "writes of bench_log take", lambda s: slow(self.log, _SLOW_LOG, s))
+        yield Fault("competing process", "data_device", "fio reads and writes", compete)
+        yield Fault("slow network", "network", "between the benchmark and the database", network)
+        yield Fault("frozen server", "server", "db1 does not answer", freeze)
+
+    def messages(self, begin: float, end: float) -> Iterator[Message]:
+        """Those that came between two moments, of alerts that fire."""
+        for at, body in self.receiver.got.copy():
+            firing = [alert for alert in body["alerts"] if alert["status"] == "firing"]
+            if begin <= at < end and firing:
+                slow = [alert for alert in firing if alert["labels"]["alertname"] == "RunSlow"]
+                first = (slow or firing)[0]
+                text = first["annotations"].get("verdict") or first["annotations"].get("summary", "")
+                names = [alert["labels"]["alertname"] for alert in firing]
+                yield Message(round(at - begin, 1), first["labels"].get("layer", "") if slow else "", text, names)
+
+    def is_slow(self) -> bool:
+        """Whether the run was slow, or an alert that it is fired, within the last seconds."""
+        states = (
+            f'present_over_time(run:benchmark_slow:info[{_CALM}s]) or ALERTS{{alertstate="firing",alertname="RunSlow"}}'
+        )
+        return bool(self.prometheus.series("query", {"query": states, "time": f"{time.time()}"}))
+
+    def series(self, begin: float, end: float) -> Mapping[str, Sequence[float | None]]:
+        """What was scraped, a value a second."""
+        asked = {"query": '{__name__!~".*:.*|ALERTS.*",job=~"benchwatch.*|node|postgres"}', "step": "1"}
+        seconds, found = range(int(begin), int(end) + 1), {}
+        for one in self.prometheus.series("query_range", asked | {"start": f"{seconds[0]}", "end": f"{seconds[-1]}"}):
+            pairs = ",".join(f'{key}="{value}"' for key, value in one["metric"].items() if key != "__name__")
+            values = {int(at): float(value) for at, value in one["values"]}
+            found[f"{one['metric']['__name__']}{{{pairs}}}"] = [values.get(second) for second in seconds]
+        return found
 
 
-def _psql(*statements: str) -> None:
-    words = [word for statement in statements for word in ("-c", statement)]
-    subprocess.run(["psql", "-q", "-o", os.devnull, *words], check=True)
-
-
-def _forget_pages(data: Path) -> None:
-    """Keep the database's files out of the page cache, so that it reads from its device."""
-    while True:
-        for file in data.glob("cluster/base/*/*"):
-            with suppress(OSError), file.open("rb") as opened:
-                os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        time.sleep(0.5)
-
-
-def _range(prometheus: str, query: str, begin: float, end: float) -> list[tuple[dict[str, str], dict[int, float]]]:
-    """Labels and values by Unix second of each series."""
-    asked = {"query": query, "start": f"{int(begin)}", "end": f"{int(end)}", "step": "1"}
-    found = Prometheus(prometheus).series("query_range", asked)
-    return [(one["metric"], {int(at): float(value) for at, value in one["values"]}) for one in found]
-
-
-def rounds(options: argparse.Namespace) -> None:
-    """Inject faults in random order until the time is up; then store what was scraped meanwhile."""
-    known, server = _faults(options), options.prometheus
-    chosen = options.faults.split(",") if options.faults != "all" else list(known)
-    threading.Thread(target=_forget_pages, args=(Path(options.data),), daemon=True).start()
-    start = int(time.time())
+def play(lab: Lab, rounds: int, chance: random.Random, only: str) -> Iterator[dict[str, Any]]:
+    """Inject each fault so often, in random order; what was heard of each."""
+    faults = [fault for fault in lab.faults() if re.search(only, fault.name)]
     time.sleep(_SETTLE)
-    planned: list[str] = []
-    done: list[dict[str, Any]] = []
-    slow = f'present_over_time(run:benchmark_slow:info{{run="{options.run}"}}[{_USUAL}s])'
-    with suppress(KeyboardInterrupt):  # what is done is kept
-        while time.time() + _FAULT + _QUIET < start + float(options.seconds):
-            planned = planned or random.sample(chosen, len(chosen))
-            name, layer, inject = known[planned.pop()]
-            begin = time.time()
-            inject()
-            time.sleep(max(0.0, begin + _FAULT - time.time()))
-            end, load = time.time(), os.getloadavg()[0]
-            time.sleep(_QUIET)
-            while time.time() < end + _MOST_QUIET and _range(server, slow, time.time(), time.time()):
+    for _ in range(rounds):
+        for fault in chance.sample(faults, len(faults)):
+            seconds, load, begin = chance.uniform(*_LENGTHS), os.getloadavg()[0], time.time()
+            fault.inject(seconds)
+            end = time.time()
+            while time.time() < begin + _REST or (time.time() < end + _MOST_REST and lab.is_slow()):
                 time.sleep(1)
-            done.append({"fault": name, "expected": layer, "begin": begin, "end": end, "load": load})
-            print(f"{len(done)}: {name}", flush=True)
-    seconds, series = range(start, int(time.time()) + 1), {}
-    scraped = '{__name__!~".*:.*", job=~"benchwatch.*|node|postgres"}'
-    for labels, values in _range(server, scraped, seconds[0], seconds[-1]):
-        pairs = ",".join(f'{key}="{value}"' for key, value in labels.items() if key != "__name__")
-        series[f"{labels['__name__']}{{{pairs}}}"] = [values.get(second) for second in seconds]
-    recorded = {"run": options.run, "first": start, "rounds": done, "series": series}
-    Path(options.output).write_text(json.dumps(recorded))
+            heard = [message._asdict() for message in lab.messages(begin, time.time())]
+            one = {"fault": fault.name, "expected": fault.layer, "cause": fault.cause, "begin": begin, "end": end}
+            yield one | {"load": load, "messages": heard}
 
 
-PARTS = {"configure": configure, "delay": delay, "rounds": rounds}
+class Judged(NamedTuple):
+    """A round, by its last message within 30 s."""
+
+    fault: str
+    expected: str
+    layer: bool
+    cause: bool
+    messages: int
+    first: float | None
+    last: str
 
 
-def main(part: str, *words: str) -> None:
-    """One of the parts, with its options as words NAME=VALUE; tests/experiments/attribution calls them."""
-    PARTS[part](argparse.Namespace(**dict(word.split("=", 1) for word in words)))
+def judge(one: Mapping[str, Any]) -> Judged:
+    """What a round's messages are worth. A quiet one is right without any."""
+    in_time = [message for message in one["messages"] if message["after"] <= WITHIN]
+    last = in_time[-1] if in_time else {"layer": "none", "text": ""}
+    layer = last["layer"] == one["expected"]
+    cause = layer and bool(re.search(one["cause"], last["text"]))
+    first = in_time[0]["after"] if in_time else None
+    return Judged(one["fault"], one["expected"], layer, cause, len(one["messages"]), first, last["text"])
+
+
+def report(rounds: Sequence[Mapping[str, Any]]) -> str:
+    """A row for each fault, in Markdown, and what was not right."""
+    judged = [judge(one) for one in rounds]
+    rows = [("fault", "its layer", "rounds", "layer right", "cause right", "most messages", "first message after")]
+    for fault in dict.fromkeys(one.fault for one in judged):
+        own = [one for one in judged if one.fault == fault]
+        layer, cause = sum(one.layer for one in own), sum(one.cause for one in own)
+        first = sorted(one.first for one in own if one.first is not None)
+        delay = f"{first[len(first) // 2]:.0f} s (at most {first[-1]:.0f} s)" if first else "-"
+        most = str(max(one.messages for one in own))
+        number = len(own)
+        rows.append((fault, own[0].expected, str(number), f"{layer} of {number}", f"{cause} of {number}", most, delay))
+    faults = [one for one in judged if one.expected != "none"]
+    layer, cause = sum(one.layer for one in faults), sum(one.cause for one in faults)
+    total = f"{layer} of {len(faults)} layers and {cause} of {len(faults)} causes right"
+    loads = [one["load"] for one in rounds]
+    wrong = [f"not right: {one.fault}: {one.last or 'no message'}" for one in judged if not one.cause]
+    return "\n".join([table(rows), f"\n{total}; load {min(loads):.1f} to {max(loads):.1f}.", *wrong])
+
+
+def main() -> None:
+    """Play rounds, judge them, and write what was measured."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=15, help="of each fault (15); one takes some 45 s")
+    parser.add_argument("--seed", type=int, default=1, help="of the order and length of the faults")
+    parser.add_argument("--only", default="", metavar="REGEX", help="only faults whose name matches")
+    parser.add_argument("--rate", type=int, default=80, help="transactions a second that pgbench asks for")
+    parser.add_argument("--output", type=Path, default=Path("faults.json"), help="where the rounds are stored")
+    parser.add_argument("--document", type=Path, help="write the table into this page")
+    options = parser.parse_args()
+    if (lack := missing()) is not None:
+        raise SystemExit(f"tests.lab.real: {lack}")
+    if not os.environ.get("LAB_NETWORK"):  # its own network and mounts, which end with it
+        words = [sys.executable, "-m", "tests.lab.real", *sys.argv[1:]]
+        os.execvpe("unshare", ["unshare", "--net", "--mount", *words], os.environ | {"LAB_NETWORK": "1"})
+    ran("ip", "link", "set", "lo", "up")
+    done: list[dict[str, Any]] = []
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lab-")))
+        folder.chmod(0o755)
+        stack.callback(join(preferred("watch")))
+        begin = time.time()
+        lab = Lab(folder, 86400, options.rate, stack)
+        print(f"run {lab.run}", flush=True)
+        with suppress(KeyboardInterrupt):  # what is done is kept
+            for one in play(lab, options.rounds, random.Random(options.seed), options.only):
+                done.append(one)
+                judged = judge(one)
+                right = "right" if judged.cause else "layer right" if judged.layer else "NOT RIGHT"
+                print(
+                    f"{datetime.now():%H:%M:%S} {len(done)} {one['fault']}: {right}, load {one['load']:.1f}", flush=True
+                )
+                for message in one["messages"]:
+                    print(f"    after {message['after']} s {message['layer']}: {message['text']}", flush=True)
+        recorded = {"run": lab.run, "first": int(begin), "rounds": done}
+        options.output.write_text(json.dumps(recorded | {"series": lab.series(begin, time.time())}))
+    text = report(done)
+    print(text)
+    if options.document:
+        insert(options.document, "real", text)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

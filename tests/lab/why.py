@@ -1,7 +1,7 @@
 """What the live engine of `benchwatch why` says in each round: the last layer within 30 s, and how many messages.
 
     .venv/bin/python -m tests.lab.why simulated=3,1000                        rounds of each scene of the simulated CVM
-    .venv/bin/python -m tests.lab.why recorded=.experiments/attribution-X.json   rounds of tests/experiments/attribution
+    .venv/bin/python -m tests.lab.why recorded=faults.json   rounds of tests/lab/real
 
 With document=docs/measured/why.md, it also writes the table into the section of that name there.
 
@@ -141,7 +141,7 @@ def simulated(times: str) -> list[Heard]:
 
 
 def of_recording(path: str) -> list[Heard]:
-    """Rounds of tests/experiments/attribution."""
+    """Rounds of tests/lab/real."""
     content = json.loads(Path(path).read_text())
     first = content["first"]
     tape = Tape(len(next(iter(content["series"].values()))))

@@ -1,15 +1,11 @@
-"""How tests/lab judges rounds, and what it takes for the machines of real ones."""
+"""How tests/lab judges rounds."""
 
-import re
-from argparse import Namespace
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from tests.lab.real import configure
+from tests.lab.real import Message, judge
 from tests.lab.tables import insert
 from tests.lab.tape import Round
 from tests.lab.why import Heard, report
@@ -33,38 +29,30 @@ def test_the_tables_stand_between_their_marks(tmp_path: Path) -> None:
         insert(page, "other", "")
 
 
-def kept(configs: list[dict[str, Any]], labels: Mapping[str, str]) -> bool:
-    """Whether Prometheus keeps a sample with these labels, by its rules for replace and drop."""
-    labels = dict(labels)
-    for config in configs:
-        value = ";".join(labels.get(name, "") for name in config.get("source_labels", ()))
-        found = re.fullmatch(config["regex"], value)
-        action = config.get("action", "replace")
-        if action == "replace" and found:
-            labels[config["target_label"]] = config["replacement"]
-        if action == "drop" and found:
-            return False
-    return True
+def message(after: float, layer: str, text: str = "") -> dict[str, Any]:
+    return Message(after, layer, text, ["RunSlow"])._asdict()
 
 
-def test_the_client_has_its_own_processor_and_nothing_else_of_the_machine(tmp_path: Path) -> None:
-    ports, disks = "1 2 3 4", "loop1=bench_log loop3=bench_data"
-    arguments = Namespace(folder=tmp_path, ports=ports, disks=disks, client="vm-client", processor="1")
-    configure(arguments)
-    jobs = yaml.safe_load((tmp_path / "prometheus.yml").read_text())["scrape_configs"]
-    (node,) = (job for job in jobs if job["job_name"] == "node")
-    server, client = (one["labels"]["host"] for one in node["static_configs"])
-    assert client == "vm-client"
-    for host, name, cpu, expected in (
-        (server, "node_cpu_seconds_total", "0", True),
-        (server, "node_cpu_seconds_total", "1", False),
-        (server, "node_procs_running", "", False),  # who waits for a processor is known of both together
-        (server, "node_disk_io_now", "", True),
-        (client, "node_cpu_seconds_total", "0", False),
-        (client, "node_cpu_seconds_total", "1", True),
-        (client, "node_procs_running", "", False),
-        (client, "benchwatch_run_host_info", "", True),
-    ):
-        for job in jobs:
-            labels = {"host": host, "__name__": name, "cpu": cpu}
-            assert kept(job["metric_relabel_configs"], labels) == expected, labels
+@pytest.mark.parametrize(
+    ("messages", "layer", "cause"),
+    [
+        ([message(3, "log_device"), message(9, "database", "the lock on a is held by 'x'")], True, True),
+        ([message(9, "database", "a checkpoint")], True, False),
+        ([message(9, "database", "the lock on a"), message(29, "network")], False, False),
+        ([message(9, "database", "the lock on a"), message(31, "network")], True, True),
+        ([message(31, "database", "the lock on a")], False, False),
+        ([message(2, "", "latency spiked")], False, False),
+        ([], False, False),
+    ],
+)
+def test_judged_is_the_last_message_within_30_seconds(messages: list[dict[str, Any]], layer: bool, cause: bool) -> None:
+    one = {"fault": "lock", "expected": "database", "cause": "the lock on", "messages": messages}
+    judged = judge(one)
+    assert (judged.layer, judged.cause, judged.messages) == (layer, cause, len(messages))
+
+
+def test_a_quiet_time_is_right_only_without_any_message() -> None:
+    quiet = {"fault": "no fault", "expected": "none", "cause": "", "messages": []}
+    assert judge(quiet).cause
+    assert not judge(quiet | {"messages": [message(3, "", "latency spiked")]}).cause
+    assert not judge(quiet | {"messages": [message(3, "network")]}).cause

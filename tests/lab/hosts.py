@@ -1,0 +1,203 @@
+"""Machines of their own on one kernel, and disks whose operations are limited.
+
+A machine has its own network, processes, name and processor. What node_exporter reads of the processor and of
+pressure is that of the machine's control group, as lxcfs does it for containers: /proc/stat is written here, the files
+in /proc/pressure are the group's. Needs root, and control groups of version 1 beside the hierarchy of version 2.
+"""
+
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+_GROUPS = Path("/sys/fs/cgroup")
+_UNIFIED = _GROUPS / "unified"
+_TICKS = os.sysconf("SC_CLK_TCK")
+_EVERY = 0.25
+"""Seconds after which a machine's /proc/stat is written again."""
+
+
+def ran(*words: str | Path) -> str:
+    """What a program prints. Raises CalledProcessError."""
+    return subprocess.run([*map(str, words)], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def preferred(name: str) -> Path:
+    """A control group that gets a processor before all else of this kernel: a share of 256 ordinary ones."""
+    group = _GROUPS / "cpu" / f"lab-{name}-{os.getpid()}"
+    group.mkdir()
+    (group / "cpu.shares").write_text("262144")
+    return group
+
+
+def join(group: Path) -> Callable[[], None]:
+    """Let this process and those that it starts be of a group; what is returned ends that, and the group."""
+    (group / "cgroup.procs").write_text(str(os.getpid()))
+
+    def leave() -> None:
+        (group.parent / "cgroup.procs").write_text(str(os.getpid()))
+        _remove(group)
+
+    return leave
+
+
+def _remove(group: Path) -> None:
+    """Remove a group once its last processes are gone."""
+    for _ in range(50):
+        with suppress(OSError):
+            group.rmdir()
+            break
+        time.sleep(0.1)
+
+
+class Host:
+    """A machine with one processor; `address` is where this process reaches it."""
+
+    def __init__(self, name: str, number: int, processor: int, folder: Path) -> None:
+        self.address = f"10.77.{number}.2"
+        self._processor = processor
+        self._stat = folder / f"stat-{name}"
+        self._running = 1
+        group = f"lab-{name}-{os.getpid()}"
+        self._unified = _UNIFIED / group
+        self._time = _GROUPS / "cpuacct" / group
+        for one in (self._unified, self._time):
+            one.mkdir()
+        self._groups = (self._unified, self._time, preferred(name))
+        self._began = time.monotonic()
+        self._write_stat()
+        pressures = (f"mount --bind {self._unified}/{one}.pressure /proc/pressure/{one}" for one in ("cpu", "memory"))
+        made = ["hostname " + name, "ip link set lo up", f"mount --bind {self._stat} /proc/stat", *pressures]
+        own = ["--net", "--uts", "--ipc", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc"]
+        script = " && ".join([*made, "exec sleep infinity"])
+        holder = ["setpriv", "--pdeathsig=KILL", "unshare", *own, "sh", "-c", script]
+        self._holder = subprocess.Popen(self._inside(holder))
+        self._pid = ""
+        while self._holder.poll() is None and not self._named(name):
+            time.sleep(0.05)
+        end = f"lab{number}"
+        ran("ip", "link", "add", end, "type", "veth", "peer", "name", "eth0", "netns", self._pid)
+        ran("ip", "address", "add", f"10.77.{number}.1/24", "dev", end)
+        ran("ip", "link", "set", end, "up")
+        self.run("ip", "address", "add", f"{self.address}/24", "dev", "eth0")
+        self.run("ip", "link", "set", "eth0", "up")
+        threading.Thread(target=self._account, daemon=True).start()
+
+    def _named(self, name: str) -> bool:
+        """Whether its first process has come as far as its own name."""
+        children = Path(f"/proc/{self._holder.pid}/task/{self._holder.pid}/children")
+        with suppress(OSError, subprocess.CalledProcessError):
+            self._pid = children.read_text().strip()
+            return bool(self._pid) and self.run("cat", "/proc/1/comm") == "sleep" and self.run("hostname") == name
+        return False
+
+    def _inside(self, words: Sequence[str]) -> list[str]:
+        """A command whose processes count as the machine's."""
+        join = "".join(f"echo $$ >{one}/cgroup.procs && " for one in self._groups)
+        return ["sh", "-c", f'{join}exec "$@"', "sh", "taskset", "-c", str(self._processor), *words]
+
+    def command(self, *words: str | Path) -> list[str]:
+        """A command as one of the machine's; its process ends with the one that is started."""
+        enter = ["nsenter", f"--target={self._pid}", "--net", "--uts", "--ipc", "--pid", "--mount", "--"]
+        return self._inside([*enter, "setpriv", "--pdeathsig=KILL", *map(str, words)])
+
+    def run(self, *words: str | Path) -> str:
+        """What a program prints there. Raises CalledProcessError."""
+        return ran(*self.command(*words))
+
+    def link(self, other: "Host", name: str = "bench0") -> str:
+        """A network between two machines alone; returns this one's address there."""
+        ran("ip", "link", "add", name, "netns", self._pid, "type", "veth", "peer", "name", name, "netns", other._pid)
+        for number, host in enumerate((self, other), 1):
+            host.run("ip", "address", "add", f"10.77.99.{number}/24", "dev", name)
+            host.run("ip", "link", "set", name, "up")
+        return "10.77.99.1"
+
+    def freeze(self, frozen: bool) -> None:
+        """Stop all of its processes, or let them go on."""
+        (self._unified / "cgroup.freeze").write_text(str(int(frozen)))
+
+    def close(self) -> None:
+        """End its processes."""
+        self.freeze(False)
+        self._holder.kill()
+        self._holder.wait()
+        for one in self._groups:
+            _remove(one)
+
+    def _account(self) -> None:
+        while self._holder.poll() is None:
+            with suppress(OSError):
+                self._running = sum(_runs(task) for task in (self._unified / "cgroup.threads").read_text().split())
+                self._write_stat()
+            time.sleep(_EVERY)
+
+    def _write_stat(self) -> None:
+        """In one write of one length, as others read it meanwhile."""
+        user, system = (int((self._time / f"cpuacct.usage_{how}").read_text()) / 1e9 for how in ("user", "sys"))
+        idle = max(0.0, time.monotonic() - self._began - user - system)
+        spent = " ".join(f"{seconds * _TICKS:012.0f}" for seconds in (user, 0.0, system, idle, 0.0, 0.0, 0.0, 0.0))
+        text = f"cpu {spent} 0 0\ncpu0 {spent} 0 0\nctxt 0\nbtime 0\nprocesses 0\n"
+        text += f"procs_running {max(1, self._running):06}\nprocs_blocked 0\n"
+        with self._stat.open("r+b" if self._stat.exists() else "wb", buffering=0) as file:
+            file.write(text.encode())
+
+
+def _runs(task: str) -> bool:
+    with suppress(OSError):
+        return Path(f"/proc/{task}/stat").read_text().rpartition(")")[2].split()[0] == "R"
+    return False
+
+
+class Disk:
+    """A file system on a disk in memory, mounted at `place`; once limited, so many reads and writes a second."""
+
+    def __init__(self, place: Path, size: str, operations: int) -> None:
+        self._file = Path("/dev/shm") / f"lab-{place.name}-{os.getpid()}"
+        ran("truncate", "-s", size, self._file)
+        # A device over one whose operations are limited: only the upper one is the machine's.
+        attach = ("losetup", "--find", "--show", "--direct-io=on")
+        self._store = ran(*attach, self._file)
+        self._usual = operations
+        self._upper = ran(*attach, self._store)
+        self.device = self._upper.removeprefix("/dev/")
+        queue = Path("/sys/block") / self.device / "queue"
+        # Few of its operations may be under way at once, so that a checkpoint's writes make reads wait, which the
+        # limits keep apart.
+        (queue / "nr_requests").write_text("8")
+        (queue / "wbt_lat_usec").write_text("0")
+        ran("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", self._upper)
+        place.mkdir(parents=True)
+        ran("mount", self._upper, place)
+        self.place = place
+
+    def limit(self, operations: int | None = None) -> None:
+        """Let it do so many reads and writes a second; None: as many as usual."""
+        number = (Path("/sys/block") / self._store.removeprefix("/dev/") / "dev").read_text().strip()
+        for how in ("read", "write"):
+            throttle = _GROUPS / "blkio" / f"blkio.throttle.{how}_iops_device"
+            throttle.write_text(f"{number} {self._usual if operations is None else operations}")
+
+    def close(self) -> None:
+        """Remove it."""
+        self.limit(0)
+        for words in (("umount", "-l", self.place), ("losetup", "-d", self._upper), ("losetup", "-d", self._store)):
+            with suppress(subprocess.CalledProcessError):
+                ran(*words)
+        self._file.unlink(missing_ok=True)
+
+
+def missing() -> str | None:
+    """What this machine lacks for all that; None: nothing."""
+    if os.geteuid():
+        return "needs root, for namespaces, control groups and loop devices: start it with sudo"
+    if not all((_GROUPS / one).is_dir() for one in ("blkio", "cpu", "cpuacct", "unified")):
+        return "needs control groups of version 1 (blkio, cpu, cpuacct) beside those of version 2 (unified)"
+    if (os.cpu_count() or 1) < 2:
+        return "needs two processors, one for each machine"
+    absent = [one for one in ("unshare", "nsenter", "losetup", "ip", "tc", "fio", "pgbench") if not shutil.which(one)]
+    return f"needs {', '.join(absent)}" if absent else None
