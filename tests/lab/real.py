@@ -142,7 +142,12 @@ class Lab:
 
     def _watch(self) -> None:
         """Everything that watches. Machines have exporters of their own, and one shows the run."""
-        node = [program("prometheus-node-exporter", "node_exporter"), "--collector.diskstats.device-exclude=^ram"]
+        first = ["nice", "-n", "-10"]  # a hog on its machine delays no exporter, as a service with a priority
+        node = [
+            *first,
+            program("prometheus-node-exporter", "node_exporter"),
+            "--collector.diskstats.device-exclude=^ram",
+        ]
         exporters, nodes = [], []
         prometheus, main = free_address(), free_address()
         empty = self._folder / "empty"
@@ -152,7 +157,14 @@ class Lab:
             self._serve(f"node-{name}", at, "/metrics", host.command(*node, f"--web.listen-address={at}"))
             nodes.append({"targets": [at], "labels": {"host": name}})
             at = f"{host.address}:19777"
-            own = [*_BENCHWATCH, "serve", f"--runs.path={empty}", f"--web.listen-address={at}", f"--host={name}"]
+            own = [
+                *first,
+                *_BENCHWATCH,
+                "serve",
+                f"--runs.path={empty}",
+                f"--web.listen-address={at}",
+                f"--host={name}",
+            ]
             self._serve(f"exporter-{name}", at, "/-/ready", host.command(*own), folder=self._folder)
             exporters.append(at)
         at = f"{self.server.address}:9187"
@@ -206,8 +218,9 @@ class Lab:
 
     def _forget_pages(self) -> None:
         """Keep the database's files out of the page cache, so that it reads from its disk."""
-        while True:
-            for file in (self.data.place / "cluster" / "base").glob("*/*"):
+        base = self.data.place / "cluster" / "base"
+        while base.exists():
+            for file in base.glob("*/*"):
                 with suppress(OSError), file.open("rb") as opened:
                     os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
             time.sleep(0.5)

@@ -29,8 +29,10 @@ DISK_BYTES = Family(
     ("host", "process"),
 )
 FAMILIES = (PROCESSORS, DISK_BYTES)
-_EVERY, _SHARE = 2.0, 0.003
-"""Seconds between two looks, and the share of the time that they may take. With many processes, looks are rarer."""
+_EVERY, _SOON, _SHARE = 2.0, 0.5, 0.003
+"""Seconds between two looks, and after the first one of a busy time; the share of the time that they may take. With
+many processes, looks are rarer.
+"""
 _MOST = 3
 _BUSY, _DISK_BUSY = 0.5, 0.3
 """Parts of the time from which on processors and a disk are worth a look at processes."""
@@ -62,8 +64,10 @@ class Processes:
         """See samples.Source."""
         now = self._clock()
         if now >= self._due:
+            known = set(self._used)
             samples = tuple(self._look(now - self._looked))
-            self._looked, self._due = now, now + max(_EVERY, (self._clock() - now) / _SHARE)
+            wait = _SOON if set(self._used) - known else max(_EVERY, (self._clock() - now) / _SHARE)
+            self._looked, self._due = now, now + wait
             self._version += samples != self._samples
             self._samples = samples
         return self._version

@@ -4,6 +4,7 @@ Stages are seconds of a mean operation and add up to its latency. Time in the da
 of its sessions only split it. Devices count by their await, weighted with what one operation asks of them.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -44,14 +45,14 @@ def picture(
 ) -> Picture | None:
     """The window from `begin` to `end`; None if there is no report in it. `usual` is for a window of a slow time."""
     spent, done = map(sum, zip(*(part.window(begin, end) for part in parts), strict=True)) if parts else (0.0, 0.0)
-    seconds = max(end - begin, 1.0)
+    seconds = max(math.ceil(end) - int(begin), 1)
     rate = done / seconds
     less = usual is not None and spent < _UNREPORTED * usual.latency * usual.rate * seconds
     signals = signals_of(seen, facts, begin, end)
     stuck = usual is not None and rate < _NEXT_TO_NOTHING * usual.rate and less
     if not done and not stuck:
         return None
-    latency = seconds if stuck else max(spent / done, 0.0)
+    latency = end - begin if stuck else max(spent / done, 0.0)
     unseen = tuple(_unseen(seen, facts, begin, end))
     if facts.database and ("active",) in signals:
         stages = _database(facts, latency, signals, rate, stuck)
