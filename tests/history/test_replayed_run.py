@@ -13,6 +13,7 @@ from benchwatch.history.find import find_runs
 from benchwatch.history.replayed_run import ReplayedRun, timelines
 from benchwatch.history.timeline import Timeline
 from benchwatch.metrics.buckets import Buckets
+from benchwatch.model.run import Worker
 from benchwatch.plots.benchmark import shown
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.values.errors import UserError
@@ -39,7 +40,7 @@ def at_once(folder: Path) -> list[Timeline]:
 
 
 def assert_same(one: Timeline, other: Timeline) -> None:
-    for name in ("run", "worker", "tool_version", "start", "end", "phase", "reason", "parameters", "by_file_time"):
+    for name in (*Worker.__struct_fields__, "by_file_time"):
         assert getattr(one, name) == getattr(other, name), name
     assert [tuple(sample) for sample in one.final] == [tuple(sample) for sample in other.final]
     series, others = ({(each.family, each.labels): each for each in line.series} for line in (one, other))

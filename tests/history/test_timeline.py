@@ -161,7 +161,7 @@ def test_the_end_is_what_reading_the_files_afterwards_shows(place: Place) -> Non
             tool = path.parent.name
             place(f"{tool}-{path.stem}/{path.name}", path)
     folder = place("x", b"").parent
-    replayed = {(found.run, found.worker): lasting(found.final) for found in read(folder)}
+    replayed = {(found.run, found.name): lasting(found.final) for found in read(folder)}
     read_at_once = {
         (run.name, worker.name): lasting(worker.samples())
         for run in read_runs([folder], RunsSettings(), Buckets())
@@ -220,7 +220,7 @@ def test_elapsed_seconds_count_from_the_log_or_run_yaml_or_the_last_change(
 def test_output_without_any_time_is_dated_by_its_last_change(place: Place) -> None:
     path = place("refused.err", RECORDINGS / "pgbench/conn-refused-15.18.err")
     timeline = one(path)
-    assert (timeline.phase, timeline.by_file_time) == ("failed", True)
+    assert (timeline.state, timeline.by_file_time) == ("failed", True)
     assert points(timeline, "benchwatch_run_state", state="failed") == [(NOW, 1)]
 
 
@@ -228,7 +228,7 @@ def test_output_without_any_time_is_dated_by_the_recorded_end(place: Place) -> N
     place("a/db1.err", RECORDINGS / "pgbench/conn-refused-15.18.err", written=1_795_000_000)
     folder = place("a/db1.yaml", b"start: 1790000000\nend: 1790000001.5\nexit_code: 1\n").parent
     timeline = one(folder)
-    assert (timeline.phase, timeline.by_file_time) == ("failed", False)
+    assert (timeline.state, timeline.by_file_time) == ("failed", False)
     assert (timeline.start, timeline.end) == (1_790_000_000, 1_790_000_001.5)
     assert points(timeline, "benchwatch_run_state", state="failed") == [(1_790_000_001.5, 1)]
 
@@ -267,9 +267,9 @@ def test_a_silent_run_stalls_is_given_up_and_goes_on(place: Place) -> None:
     assert [time for time, value in stalled.items() if value] == [1_795_000_007, 1_795_001_007]
     abandoned = dict(points(timeline, "benchwatch_run_state", state="abandoned"))
     assert [time for time, value in abandoned.items() if value] == [1_795_000_304]
-    assert (timeline.phase, timeline.end) == ("stalled", None)
-    assert one(path).phase == "abandoned"
-    assert one(path, now=1_795_001_006.0).phase == "running"
+    assert (timeline.state, timeline.end) == ("stalled", None)
+    assert one(path).state == "abandoned"
+    assert one(path, now=1_795_001_006.0).state == "running"
 
 
 def test_how_it_ended_is_known_at_its_end_only(place: Place) -> None:
@@ -279,7 +279,7 @@ def test_how_it_ended_is_known_at_its_end_only(place: Place) -> None:
     states = {state: points(timeline, "benchwatch_run_state", state=state) for state in ("running", "failed")}
     assert [time for time, value in states["failed"] if value] == [1795177652.5]
     assert [time for time, value in states["running"] if not value] == [1795177652.5]
-    assert (timeline.phase, timeline.reason) == ("failed", "exit code 1")
+    assert (timeline.state, timeline.reason) == ("failed", "exit code 1")
     assert len(points(timeline, "pgbench_tps")) == 19
 
 
@@ -360,7 +360,7 @@ def test_runs_appended_to_two_files_are_dated_by_the_lines_of_either(place: Plac
     report = re.sub("^tps = .*", "tps = 50.000000 (without initial connection time)", report, flags=re.MULTILINE)
     folder = place("a/db1.out", (report + report).encode()).parent
     timeline = one(folder)
-    assert (timeline.phase, timeline.by_file_time) == ("finished", False)
+    assert (timeline.state, timeline.by_file_time) == ("finished", False)
     assert timeline.start == 1_795_000_100
     assert timeline.end == pytest.approx(1_795_000_104, abs=0.1)
     assert [time for time, _ in points(timeline, "pgbench_tps")] == [1_795_000_100 + at for at in range(1, 5)]
@@ -454,7 +454,7 @@ def test_the_log_of_the_last_of_several_runs_whose_text_is_a_report_has_its_cour
     assert points(timeline, "pgbench_tps")[:-1] == [(NOW - 10 + second, 20.0) for second in range(2, 10)]
     counts = [(NOW - 10 + second, 20.0 * second) for second in range(1, 10)]
     assert points(timeline, "pgbench_transactions_total")[:-1] == counts
-    assert timeline.phase == "finished"
+    assert timeline.state == "finished"
 
 
 @pytest.mark.parametrize("length", [9.9, 10.1])
@@ -469,4 +469,4 @@ def test_a_line_at_the_end_is_shown_though_the_report_says_that_the_run_was_shor
     for count in (1, 10):
         timeline = one(place("a/db1.err", "".join(map(line.format, range(11 - count, 11))).encode()).parent)
         assert [rate for _, rate in points(timeline, "pgbench_tps")] == [100.0] * count
-        assert (timeline.phase, timeline.start) == ("finished", pytest.approx(NOW - 10, abs=0.2))
+        assert (timeline.state, timeline.start) == ("finished", pytest.approx(NOW - 10, abs=0.2))

@@ -99,12 +99,12 @@ def _read(options: argparse.Namespace) -> list[Timeline]:
     with _working("reading") as show:
         for timeline in timelines(find_runs(options.paths, settings.runs, buckets), buckets, hold=SCRAPED):
             found.append(timeline)
-            show(f"reading: {len(found)} workers so far, now {timeline.worker} of {timeline.run}")
+            show(f"reading: {len(found)} workers so far, now {timeline.name} of {timeline.run}")
     if not found:
         raise nothing_recognised(options.paths)
     for timeline in found:
         if timeline.by_file_time:
-            say(f"run {timeline.run}, {timeline.worker}: no timestamps in the output; using file modification times")
+            say(f"run {timeline.run}, {timeline.name}: no timestamps in the output; using file modification times")
     return found
 
 

@@ -120,6 +120,6 @@ def _length(span: Span) -> float:
 
 
 def _named(members: Sequence[Timeline]) -> str:
-    names = [one.worker for one in members]
+    names = [one.name for one in members]
     more = len(names) - _NAMED
     return " and ".join([", ".join(names[:_NAMED]), *([f"{more} more"] if more > 0 else [])])

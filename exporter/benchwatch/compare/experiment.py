@@ -147,15 +147,15 @@ def _run(
 
 def faults_of(timelines: Iterable[Timeline]) -> list[str]:
     """A sentence for each worker whose figures do not cover a whole run."""
-    return [_fault(timeline) for timeline in timelines if timeline.phase != "finished"]
+    return [_fault(timeline) for timeline in timelines if timeline.state != "finished"]
 
 
 def _fault(timeline: Timeline) -> str:
-    who = timeline.run if timeline.worker == timeline.run else f"{timeline.run}, worker {timeline.worker}"
+    who = timeline.run if timeline.name == timeline.run else f"{timeline.run}, worker {timeline.name}"
     reason = f": {timeline.reason}" if timeline.reason else ""
     ends = {"failed": "failed", "interrupted": "was interrupted", "abandoned": "has no end"}
-    if timeline.phase in ends:
-        return f"{who}: the run {ends[timeline.phase]}{reason}"
+    if timeline.state in ends:
+        return f"{who}: the run {ends[timeline.state]}{reason}"
     return f"{who}: the run is still active"
 
 

@@ -69,12 +69,12 @@ class Result(NamedTuple):
     @property
     def worst(self) -> Timeline:
         """The worker whose state is that of the result."""
-        return min(self.workers, key=lambda worker: (*WORST_FIRST, worker.phase).index(worker.phase))
+        return min(self.workers, key=lambda worker: (*WORST_FIRST, worker.state).index(worker.state))
 
     @property
     def state(self) -> str:
         """See phase.PHASES."""
-        return self.worst.phase
+        return self.worst.state
 
     @property
     def reason(self) -> str:
@@ -117,7 +117,7 @@ class Result(NamedTuple):
     @property
     def overall(self) -> tuple[float | None, float | None, float | None]:
         """Throughput, mean latency and p99 of everything together; None if one was not measured."""
-        each = [one.figures for one in self.timelines]
+        each = self.timelines
         if not self.left_out and self.state == "finished" and len(each) == 1:
             return each[0].throughput, each[0].latency, each[0].p99
         groups = [group for group, _ in self.watched()]
@@ -202,7 +202,7 @@ def end_of(timelines: Sequence[Timeline]) -> float | None:
 
 def known_end(timelines: Sequence[Timeline]) -> float | None:
     """When the last worker ended; None also for an abandoned run, because nobody knows how long its silence lasted."""
-    return None if any(one.phase == "abandoned" for one in timelines) else end_of(timelines)
+    return None if any(one.state == "abandoned" for one in timelines) else end_of(timelines)
 
 
 def measure(timelines: Sequence[Timeline], warmup: float | None, name: str = "") -> Result:

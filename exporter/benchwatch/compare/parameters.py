@@ -88,7 +88,7 @@ def _commands(runs: Sequence[Result]) -> dict[tuple[str, ...], str]:
     for run in runs:
         command = run.parameters.get(COMMAND, "")
         name = re.escape(run.timelines[0].run)  # that of its folder: comparisons name some runs by their paths
-        workers = "|".join(re.escape(timeline.worker) for timeline in run.timelines)
+        workers = "|".join(re.escape(timeline.name) for timeline in run.timelines)
         own = re.compile(rf"[^=\s]*/(?:{name}|benchwatch-{name}-[^/\s]*)/(?:{workers})\b")
         found.setdefault(tuple(own.sub("", word) for word in _words(command)), command)
     return found

@@ -32,6 +32,8 @@ from ..metrics.samples import Family, Part
 from ..runs.files import FileStatus, Rewritten
 from ..runs.layout import StreamPlan
 from ..runs.observer import KEPT_LIVE, Observer
+from ..runs.worker_families import samples_of
+from ..runs.worker_model import of_whole_run
 from ..tools.api import Moment, State
 from ..tools.beginning import PUNCTUAL
 from .events import STEP, Event, merged
@@ -285,28 +287,20 @@ class Replay(Observer):
         series = list(self._ledger.series(self.labels))
         if self.state.left_behind and self.start is not None and self._hold is None:
             series = [one for each in series if len((one := each.after(self.start)).times)]
-        final = list(self.samples())
+        own = list(self.state.samples(self.current))
+        final = list(samples_of(self, own))
         if self._silent:  # the counters of an abandoned run leave the page
             shown = {(sample.family, sample.labels) for sample in final}
             every = self.state.samples(current=False)
             final += (one for one in every if one.family.kind != "gauge" and (one.family, one.labels) not in shown)
         return Timeline(
-            self.run,
-            self.name,
-            self.tool.name,
-            self.state.tool_version,
-            self.start,
-            self.end if self.ended else None,
-            self.phase,
-            self.reason,
-            self.runfile,
-            self.parameters,
-            final,
-            series,
-            self._by_file_time,
-            self._copied,
-            self.figures,
-            self._latencies(),
+            **of_whole_run(self, own),
+            runfile=self.runfile,
+            final=final,
+            series=series,
+            by_file_time=self._by_file_time,
+            copied=self._copied,
+            latencies=self._latencies(),
         )
 
     def _latencies(self) -> Mapping[Group, Latencies]:

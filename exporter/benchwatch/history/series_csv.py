@@ -37,7 +37,7 @@ def _rows(timeline: Timeline) -> Iterator[Mapping[str, Value]]:
         elapsed = None if start is None else round(moment - start, 3)
         yield {
             "run": timeline.run,
-            "worker": timeline.worker,
+            "worker": timeline.name,
             "time": round(moment, 3),
             "elapsed_seconds": elapsed,
             **found[moment],

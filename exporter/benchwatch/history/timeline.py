@@ -11,37 +11,18 @@ Prometheus.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from ..metrics.latencies import Group, Latencies
 from ..metrics.samples import Family, Sample
+from ..model.run import Worker
 from ..settings.record import RunFile
-from ..tools.api import Figures
 from .series import Series
 
-NOT_MEASURED = Figures(None, None, None, None)
 
+class Timeline(Worker, frozen=True, kw_only=True, eq=False):
+    """One worker of one run, with its series. Its main figures are those of the whole run if it has ended."""
 
-@dataclass(frozen=True)
-class Timeline:
-    """One worker of one run."""
-
-    run: str
-    worker: str
-    tool: str
-    tool_version: str
-    """As printed by the tool; empty if it prints none."""
-    start: float | None
-    """When the benchmark began, Unix seconds."""
-    end: float | None
-    """When it ended, Unix seconds; None if it has not."""
-    phase: str
-    """Its phase at the end; see phase.PHASES."""
-    reason: str
-    """The reason for that state, one clause; empty if there is none."""
     runfile: RunFile
-    parameters: Mapping[str, str]
-    """The settings that the tool prints, extended and overridden by the run's records."""
     final: Sequence[Sample]
     """What the page showed at the end: results, counters, information."""
     series: Sequence[Series]
@@ -49,9 +30,7 @@ class Timeline:
     """Whether its times come from modification times of files, because the output has none."""
     copied: bool = False
     """Whether these times say nothing, because the files are copies."""
-    figures: Figures = NOT_MEASURED
-    """The main figures that the page showed at the end, of the whole run if it finished."""
-    latencies: Mapping[Group, Latencies] = field(default_factory=dict)
+    latencies: Mapping[Group, Latencies] = {}
     """All latencies by group, time and bin, if requested; empty if the tool wrote none."""
 
     @property

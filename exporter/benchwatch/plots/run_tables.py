@@ -44,7 +44,7 @@ def results(runs: Sequence[View]) -> str:
             for sample in worker.final:
                 if "_result_" in sample.family.name or sample.family in lost:
                     measure, parts = _measure(sample)
-                    group = " ".join((*((worker.worker,) if len(run.timelines) > 1 else ()), *parts))
+                    group = " ".join((*((worker.name,) if len(run.timelines) > 1 else ()), *parts))
                     found.setdefault((group, measure), {})[run.name] = _value(sample)
                     meanings[measure] = sample.family.help
     if not found:
@@ -116,13 +116,13 @@ def facts(run: View) -> Iterable[tuple[str, str]]:
     """Name and value of each fact of a run."""
     yield "Tool", ", ".join(sorted({_tool(worker) for worker in run.timelines}))
     if len(run.timelines) > 1:
-        yield "Workers", f"{len(run.timelines)}: {', '.join(worker.worker for worker in run.timelines)}"
+        yield "Workers", f"{len(run.timelines)}: {', '.join(worker.name for worker in run.timelines)}"
     if run.length:
         source = " (from when its files were last modified)" if run.by_file_time else ""
         yield "Began", f"{datetime.fromtimestamp(run.start, UTC):%Y-%m-%d %H:%M:%S} UTC{source}"
         yield "Length", clock(run.length)
     outcomes = dict.fromkeys(
-        f"{worker.phase}{f': {worker.reason}' if worker.reason else ''}" for worker in run.timelines
+        f"{worker.state}{f': {worker.reason}' if worker.reason else ''}" for worker in run.timelines
     )
     yield "State", "; ".join(outcomes)
     notes = dict.fromkeys(

@@ -152,7 +152,7 @@ def _name(run: View, worker: Timeline, series: Series, own: Sequence[tuple[Timel
     """What distinguishes a series from the others of the run."""
     jobs = {_job(other, roles) for _, other in own}
     parts = (
-        worker.worker if len(run.timelines) > 1 else "",
+        worker.name if len(run.timelines) > 1 else "",
         _job(series, roles) if len(jobs) > 1 else "",
         label(series, roles.operation),
     )
@@ -221,7 +221,7 @@ def parameters(run: View) -> Mapping[str, str]:
 
     If the repeats of an experiment differ in one, it has all their values.
     """
-    return together((timeline.worker, timeline.parameters) for timeline in run.timelines)
+    return together((timeline.name, timeline.parameters) for timeline in run.timelines)
 
 
 def together(workers: Iterable[tuple[str, Mapping[str, str]]]) -> Mapping[str, str]:

@@ -174,9 +174,9 @@ def _figures(chapter: _Chapter) -> list[tuple[Measure, str, str]]:
 def _notes(stage: Stage, drawn: bool) -> Iterator[str]:
     for run in stage.runs:
         for worker in run.timelines:
-            name = run.name if worker.worker == run.name else f"{run.name}, {worker.worker}"
-            if worker.phase != "finished":
-                yield f"{name}: {worker.phase}{f': {worker.reason}' if worker.reason else ''}."
+            name = run.name if worker.name == run.name else f"{run.name}, {worker.name}"
+            if worker.state != "finished":
+                yield f"{name}: {worker.state}{f': {worker.reason}' if worker.reason else ''}."
             if worker.by_file_time and run.length:
                 yield f"{name}: no timestamps in the output; using file modification times."
     if not drawn:

@@ -6,11 +6,10 @@ A value comes from --from-path, otherwise from the output and the records, other
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
 from ..compare import concurrent
 from ..history.timeline import Timeline
@@ -72,17 +71,15 @@ def points(
         names_of = [concurrent.name_of(part, workers) for part, workers in results]
         several = len(set(names_of)) < len(results)  # of different tools
         for name, (_, workers) in zip(names_of, results, strict=True):
-            name = f"{name}/{workers[0].worker}" if several else name
-            values = _values(workers[0], paths[workers[0].run, workers[0].worker], pattern)
+            name = f"{name}/{workers[0].name}" if several else name
+            values = _values(workers[0], paths[workers[0].run, workers[0].name], pattern)
             known |= values.keys()
             if not values.keys() >= set(names):
                 left_out.append(name)
                 continue
             any_found = True
             at = SweepPoint(of=sweep_name(names), point={one: values[one] for one in names})
-            yield from (
-                replace(one, run=name, runfile=msgspec.structs.replace(one.runfile, sweep=at)) for one in workers
-            )
+            yield from (replace(one, run=name, runfile=replace(one.runfile, sweep=at)) for one in workers)
     if not any_found:
         raise UserError(
             f"--over {' '.join(names)}: no run has such parameters; expected one or two of {', '.join(sorted(known))}",

@@ -60,7 +60,7 @@ def _rows(result: Result) -> Iterator[dict[str, Value]]:
     for timeline in result.timelines:
         for sample in reported(timeline):
             pairs = [f"{name}={value}" for name, value in zip(sample.family.labels, sample.labels, strict=True)]
-            own = [f"worker={timeline.worker}"] if len(result.timelines) > 1 else []
+            own = [f"worker={timeline.name}"] if len(result.timelines) > 1 else []
             value = float(sample.value) if isinstance(sample.value, int | float) else None
             yield {**common, "part": ", ".join([*own, *pairs]), "measure": sample.family.name, "value": value}
 
@@ -85,7 +85,7 @@ def _result(result: Result) -> dict[str, Any]:
         "run": result.name,
         "tool": result.tool,
         "version": result.version or None,
-        "workers": [timeline.worker for timeline in result.timelines],
+        "workers": [timeline.name for timeline in result.timelines],
         "state": result.state,
         "reason": result.reason or None,
         "start": result.start,
@@ -99,9 +99,7 @@ def _result(result: Result) -> dict[str, Any]:
             {**described(group, one, result.roles), "value": figure.value}
             for (group, one), figure in result.figures.items()
         ],
-        "final_report": [
-            _reported(timeline.worker, one) for timeline in result.timelines for one in reported(timeline)
-        ],
+        "final_report": [_reported(timeline.name, one) for timeline in result.timelines for one in reported(timeline)],
         "operations": result.operations,
         "lost": {word: counted for word, (counted, _) in result.lost.items()},
         "stalled_seconds": longest_stall(result),

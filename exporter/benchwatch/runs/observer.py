@@ -206,11 +206,13 @@ class Observer:
     @property
     def planned(self) -> float | None:
         """Planned duration, seconds; None if unknown."""
-        roles, shown = self.roles, list(self.state.samples(current=True))
-        reported = next((one.value for one in shown if one.family is roles.duration), None)
-        if isinstance(reported, int | float):
-            return reported
-        alone = sum(one.family is roles.jobs for one in shown) <= 1
+        roles, alone = self.roles, True
+        if roles.duration or roles.jobs:
+            shown = list(self.state.samples(current=True))
+            reported = next((one.value for one in shown if one.family is roles.duration), None)
+            if isinstance(reported, int | float):
+                return reported
+            alone = sum(one.family is roles.jobs for one in shown) <= 1
         return self.tool.planned(self.parameters, alone=alone)
 
     @property
@@ -230,7 +232,7 @@ class Observer:
 
     def samples(self) -> Iterator[Sample]:
         """See samples.Source."""
-        return samples_of(self)
+        return samples_of(self, self.state.samples(self.current))
 
     def miss(self, missing: Sequence[str]) -> None:
         """Note its files that are gone, a clause each."""

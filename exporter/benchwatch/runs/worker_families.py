@@ -1,6 +1,6 @@
 """Metrics of one worker of a run and of its streams, whatever its tool is, and their samples."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from ..metrics.samples import Family, Sample
@@ -155,8 +155,8 @@ FAMILIES = (
 _STATES = {phase: tuple(Sample(RUN_STATE, (name,), int(name == phase)) for name in PHASES) for phase in PHASES}
 
 
-def samples_of(worker: "Observer") -> Iterator[Sample]:
-    """Everything that is known of a worker, with the samples of its tool; see samples.Source."""
+def samples_of(worker: "Observer", own: Iterable[Sample]) -> Iterator[Sample]:
+    """Everything that is known of a worker, with its tool's `own` samples; see samples.Source."""
     state, tool, live = worker.state, worker.tool.name, worker.kept_live
     yield from _STATES[worker.phase] if live else (Sample(RUN_STATE, (worker.phase,), 1),)
     if worker.reason:
@@ -186,7 +186,6 @@ def samples_of(worker: "Observer") -> Iterator[Sample]:
     for reason in dict.fromkeys(reason for one in worker.streams for reason in one.errors):
         count = sum(one.errors[reason] for one in worker.streams)
         yield Sample(STREAM_ERRORS, (tool, reason), count)
-    own = state.samples(worker.current)
     yield from own if live else (one for one in own if one.family.part == "runs")
 
 

@@ -2,9 +2,10 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from ..metrics.samples import Family
+from ..metrics.samples import Family, Sample
 from ..model.run import Loss, Measured, Worker
 from ..tools.roles import Numbers, Roles
 from .observer import Observer
@@ -21,52 +22,61 @@ def silent(worker: Observer) -> bool:
 
 def shown(worker: Observer) -> Worker:
     """The worker now."""
-    state, roles, tool, figures = worker.state, worker.roles, worker.tool, worker.figures
+    known = of_whole_run(worker, worker.state.samples(worker.current))
     if worker.ended and worker.runfile.warmup:  # the tool's own include it: its page has the result
-        figures = figures._replace(throughput=None, latency=None, p99=None)
-    numbers = _numbers(worker)
+        known.update(throughput=None, latency=None, p99=None)
+    return Worker(**known)
+
+
+def of_whole_run(worker: Observer, own: Iterable[Sample]) -> dict[str, Any]:
+    """The fields of `model.Worker`; the figures of one that has ended include its warm-up.
+
+    `own` are the samples of its tool, without the gauges of the last interval if that is over.
+    """
+    state, roles, tool, figures = worker.state, worker.roles, worker.tool, worker.figures
+    numbers = _numbers(own)
     warnings = numbers.get(roles.warnings.name, {}) if roles.warnings else {}
     notes = worker.notes
     sweep = worker.runfile.sweep
     if silent(worker):
         sentence = "has not reported since it began"
         notes.append(f"{tool.name} {sentence}: {tool.advice} reports after a restart")
-    return Worker(
-        run=worker.run,
-        name=worker.name,
-        tool=tool.name,
-        tool_version=state.tool_version,
-        state=worker.phase,
-        reason=worker.reason,
-        notes=tuple(notes),
-        warnings=tuple(dict.fromkeys(labels[-1] for labels in warnings)),
-        labels=dict(sorted(worker.runfile.labels.items())),
-        parameters=dict(worker.parameters),
-        experiment=sweep.of if sweep else worker.runfile.repeat_of,
-        point=sweep.values if sweep else {},
-        unit=roles.unit.name,
-        in_bytes=roles.unit.in_bytes,
-        observer=roles.observer,
-        apart=tuple(sorted(roles.apart)),
-        start=_plain(worker.start),
-        end=_plain(worker.end) if worker.ended else None,
-        last_report=state.last_report,
-        report_interval=state.report_interval,
-        duration=_plain(worker.planned),
-        measured=roles.measured(numbers),
-        warmup=float(worker.runfile.warmup),
-        objective=_plain(worker.objective),
-        throughput=figures.throughput,
-        latency=figures.latency,
-        p99=figures.p99,
-        time=figures.time,
-        p99_time=figures.p99_time,
-        operations=figures.operations,
-        now=() if worker.ended else tuple(_now(numbers, roles)),
-        result=tuple(_result(numbers, roles)) if worker.ended else (),
-        lost={word: Loss(*counts, lost.bad) for word, lost in roles.lost.items() if (counts := lost.told(numbers))},
-        reports=tuple(state.history),
-    )
+    return {
+        "run": worker.run,
+        "name": worker.name,
+        "tool": tool.name,
+        "tool_version": state.tool_version,
+        "state": worker.phase,
+        "reason": worker.reason,
+        "notes": tuple(notes),
+        "warnings": tuple(dict.fromkeys(labels[-1] for labels in warnings)),
+        "labels": dict(sorted(worker.runfile.labels.items())),
+        "parameters": dict(worker.parameters),
+        "experiment": sweep.of if sweep else worker.runfile.repeat_of,
+        "point": sweep.values if sweep else {},
+        "unit": roles.unit.name,
+        "in_bytes": roles.unit.in_bytes,
+        "observer": roles.observer,
+        "apart": tuple(sorted(roles.apart)),
+        "start": _plain(worker.start),
+        "end": _plain(worker.end) if worker.ended else None,
+        "last_report": state.last_report,
+        "report_interval": state.report_interval,
+        "duration": _plain(worker.planned),
+        "measured": roles.measured(numbers),
+        "warmup": float(worker.runfile.warmup),
+        "objective": _plain(worker.objective),
+        "throughput": figures.throughput,
+        "latency": figures.latency,
+        "p99": figures.p99,
+        "time": figures.time,
+        "p99_time": figures.p99_time,
+        "operations": figures.operations,
+        "now": () if worker.ended else tuple(_now(numbers, roles)),
+        "result": tuple(_result(numbers, roles)) if worker.ended else (),
+        "lost": {word: Loss(*counts, lost.bad) for word, lost in roles.lost.items() if (counts := lost.told(numbers))},
+        "reports": tuple(state.history),
+    }
 
 
 def _plain(seconds: float | None) -> float | None:
@@ -74,10 +84,10 @@ def _plain(seconds: float | None) -> float | None:
     return None if seconds is None else float(seconds)
 
 
-def _numbers(worker: Observer) -> Numbers:
+def _numbers(own: Iterable[Sample]) -> Numbers:
     """Its counters and gauges, by family and by the values of the family's labels."""
     found: dict[str, dict[tuple[str, ...], float]] = defaultdict(dict)
-    for sample in worker.state.samples(worker.current):
+    for sample in own:
         if isinstance(sample.value, int | float) and math.isfinite(sample.value):
             found[sample.family.name][sample.labels] = sample.value
     return found

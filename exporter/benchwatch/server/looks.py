@@ -12,8 +12,9 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from ..compare.measures import compared
 from ..history.replayed_run import ReplayedRun
@@ -154,8 +155,8 @@ class _Look:
 
 
 def _as_now(timeline: Timeline, states: Mapping[str, tuple[str, str]]) -> Timeline:
-    phase, reason = states.get(timeline.worker, (timeline.phase, timeline.reason))
-    return replace(timeline, phase=phase, reason=reason)
+    state, reason = states.get(timeline.name, (timeline.state, timeline.reason))
+    return replace(timeline, state=state, reason=reason)
 
 
 class Looks:

@@ -51,7 +51,7 @@ def test_it_counts_after_a_short_silence_and_once(tmp_path: Path, more: str) -> 
     live.add(more, 60)
     (timeline,) = read_timelines([live.path], now=NOW + 65.1)
     assert live.shown(65.1) == (("finished", 500, 100) if "progress" not in more else ("stalled", 89, None))
-    assert timeline.phase == live.shown(65.1)[0]
+    assert timeline.state == live.shown(65.1)[0]
 
 
 def test_a_line_that_goes_on_counts_as_a_whole(tmp_path: Path) -> None:
@@ -79,4 +79,4 @@ def test_all_commands_take_the_file_as_it_is(tmp_path: Path, capsys: pytest.Capt
     assert main(["compare", str(live.path), str(other)]) == 0
     assert "not judged" in capsys.readouterr().out
     (timeline,) = read_timelines([live.path])
-    assert timeline.phase == "finished"
+    assert timeline.state == "finished"

@@ -74,6 +74,7 @@ class PgbenchState(ElapsedState):
         self._lengths: dict[str, float] = {}  # by stream: the length of the run according to its report, seconds
         self._initialising: dict[str, float] = {}  # by stream: seconds at its last line of an initialisation
         self._messages: set[str] = set()  # streams with a message
+        self._left_behind: tuple[int, Collection[str]] = -1, ()  # as of this version
 
     def apply(self, record: Record, stream: str, arrived: float) -> None:
         """See tools.State."""
@@ -125,11 +126,15 @@ class PgbenchState(ElapsedState):
         seconds = self._lengths.get(stream, self._elapsed.get(stream))
         if seconds is not None and not times.undated:
             self._logs.begun(stream, times.last - seconds)
+            self._left_behind = -1, ()
 
     @property
     def left_behind(self) -> Collection[str]:
         """See tools.State."""
-        return self._logs.left_behind(self._totals.count.start, self._results.figures.get("transactions"))
+        if self._left_behind[0] != self.version:
+            executed = self._results.figures.get("transactions")
+            self._left_behind = self.version, self._logs.left_behind(self._totals.count.start, executed)
+        return self._left_behind[1]
 
     @property
     def _log(self) -> TransactionLog:
