@@ -22,7 +22,7 @@ def read(name: str) -> tuple[KitState, list[float]]:
     for record in (*parser.feed((FOLDER / name / f"{name}.out").read_bytes()), *parser.close()):
         assert not isinstance(record, Begin | Misread), record
         state.apply(record, "out", 0.0)
-        rates += [record.figures["tps",]] if isinstance(record, ToolReport) else []
+        rates += [record.figures["rate",]] if isinstance(record, ToolReport) else []
     return state, rates
 
 

@@ -52,7 +52,7 @@ def test_every_line_is_understood_and_each_of_the_counter_is_a_report(name: str)
     before = data_of(name).partition(b"TEST RESULT")[0].partition(b"ALL VIRTUAL USERS COMPLETE")[0].decode()
     counted = [float(tpm) for tpm in re.findall(r"^(\d+) PostgreSQL tpm\r?$", before.replace("\r", "\n"), re.M)]
     refresh = float(re.findall(r"refresh rate set to (\d+)", before)[0])
-    rates = [(report.time, report.figures["tpm", "PostgreSQL"]) for report in reports if ("ramp",) in report.figures]
+    rates = [(report.time, report.figures["rate", "PostgreSQL"]) for report in reports if ("ramp",) in report.figures]
     assert rates == [((place + 1) * refresh, tpm) for place, tpm in enumerate(counted[1:])]
     wrong = re.findall(r"Vuser \d+:([\w ]+) Procedure Error", data_of(name).decode())
     assert values(state, "errors_total") == {(each,): wrong.count(each) for each in set(wrong)}

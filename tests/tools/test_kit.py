@@ -23,8 +23,7 @@ FIGURES = {
     "latency": ToolFigure("Latency", "latency_window_seconds", labels=("op", "quantile")),
 }
 FAMILIES = Families("t", FIGURES)
-PARTS = {"rate": "rate", "latency": "mean", "window": "latency", "result_rate": "rate", "result_latency": "mean"}
-ROLES: Sequence[Roles] = [FAMILIES.roles(Unit("ops/s"), "operations", PARTS | {"total": "rate"}, labels=OP)]
+ROLES: Sequence[Roles] = [FAMILIES.roles(Unit("ops/s"), "operations", labels=OP)]
 
 
 def state_of(tool: Tool, text: str) -> State:
@@ -175,7 +174,7 @@ def test_a_counter_ends_at_the_final_report_whichever_stream_is_read_first() -> 
         "number": ToolFigure("Operations", result="operations", settles="done"),
     }
     families = Families("t", figures)
-    roles = [families.roles(Unit("op/s"), "operations", {"rate": "rate", "result_rate": "rate"})]
+    roles = [families.roles(Unit("op/s"), "operations")]
     tool = TextTool(name="t", families=families, roles=roles, banner="t ").tool()
     reports: list[Record] = [ToolReport(1.0, {("done",): 60.0}), ToolReport(2.0, {("done",): 25.0})]
     result: Record = ToolResult({("number",): 80.0})

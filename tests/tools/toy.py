@@ -9,24 +9,22 @@ lost 3 0
 from collections.abc import Callable
 
 from benchwatch.tools.kit import Families, TextTool, ToolFigure
-from benchwatch.tools.roles import Lost, Unit
+from benchwatch.tools.roles import Unit
 
 LANE, BOTH = ("lane",), ("lane", "quantile")
 FIGURES = {  # help; names of the live gauge, the counter and the result
     "rate": ToolFigure("Laps", "laps_per_second", "laps", "laps_per_second", labels=LANE, rate=True),
-    "laps": ToolFigure("Laps", result="laps", settles="rate", labels=LANE),
-    "lap": ToolFigure("Time of a lap, seconds", "lap_window_seconds", "", "lap_seconds", labels=BOTH),
+    "number": ToolFigure("Laps", result="laps", settles="rate", labels=LANE),
+    "latency": ToolFigure("Time of a lap, seconds", "lap_window_seconds", "", "lap_seconds", labels=BOTH),
     "lost": ToolFigure("Failed laps", total="failed_laps", labels=LANE),
 }
 FAMILIES = Families("toy", FIGURES)
 ROLES = FAMILIES.roles(
     Unit("laps/s"),
     "laps",
-    {"rate": "rate", "window": "lap", "total": "rate", "result_rate": "rate"}
-    | {"result_quantile": "lap", "result_operations": "laps"},
     labels=LANE,
     database=True,
-    lost={"failed": Lost(FAMILIES.counter("lost"), (FAMILIES.counter("rate"), FAMILIES.counter("lost")), bad=True)},
+    lost={"failed": FAMILIES.lost("lost", "rate", "lost", bad=True)},
     sources={"rate": "From the toy's own reports.", "window": "The toy's own percentile."},
 )
 TOY = TextTool(
@@ -34,8 +32,8 @@ TOY = TextTool(
     families=FAMILIES,
     roles=[ROLES],
     banner=r"toy (?P<version>\S+) starts at (?P<begun>\d+)",
-    reports=["<unix> <lane> laps <rate> p95 <lap.0.95:6>"],
-    summary=["result <lane> laps <laps> rate <rate> p95 <lap.0.95:6>", "lost <lost.left> <lost.right>"],
+    reports=["<unix> <lane> laps <rate> p95 <latency.0.95:6>"],
+    summary=["result <lane> laps <number> rate <rate> p95 <latency.0.95:6>", "lost <lost.left> <lost.right>"],
     advice="--report gives",
     example="toy --report",
 ).tool()

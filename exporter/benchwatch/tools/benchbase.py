@@ -22,12 +22,11 @@ from .roles import Unit
 FAMILIES = Families(
     "benchbase",
     {  # help; names of the live gauge, the counter and the result
-        "tps": ToolFigure("Transactions per second (Throughput)", "tps", "transactions", "tps", rate=True),
-        "number": ToolFigure("Transactions (measuredRequests)", result="transactions", settles="tps"),
+        "rate": ToolFigure("Transactions per second (Throughput)", "tps", "transactions", "tps", rate=True),
+        "number": ToolFigure("Transactions (measuredRequests)", result="transactions", settles="rate"),
         "time": ToolFigure("How long BenchBase measured, seconds (nanoSeconds)", result="duration_seconds"),
     },
 )
-PARTS = {"rate": "tps", "total": "tps", "result_rate": "tps", "result_operations": "number", "result_duration": "time"}
 LINE = re.compile(
     r"\[\w+ *\] (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),(\d{3}) \[[^\]]{1,60}\] +com\.oltpbenchmark\.\S+ \w+ - (.*)"
 )
@@ -61,12 +60,12 @@ class Messages:
             time = max(self._before, now - self._begun)
             length, self._before = time - self._before, time
             is_whole = length > self._interval / 2  # the first one after a warm-up is not
-            return [ToolReport(time, {("tps",): float(rate[1])}, length=length)] if is_whole else []
+            return [ToolReport(time, {("rate",): float(rate[1])}, length=length)] if is_whole else []
         elif result := RESULT.match(line[3]):
             seconds, number = int(result[1]) / 1e9, float(result[2])
             figures: dict[Key, float] = {("time",): seconds, ("number",): number}
             if seconds:
-                figures["tps",] = number / seconds
+                figures["rate",] = number / seconds
             return [ToolResult(figures, seconds)]
         return []
 
@@ -74,7 +73,7 @@ class Messages:
 BENCHBASE = TextTool(
     name="benchbase",
     families=FAMILIES,
-    roles=[FAMILIES.roles(Unit("TPS"), "transactions", PARTS, database=True)],
+    roles=[FAMILIES.roles(Unit("TPS"), "transactions", database=True)],
     banner=r"\[INFO \] .* com\.oltpbenchmark\.DBWorkload main - =+$",
     begins=LINE.pattern,
     settings={

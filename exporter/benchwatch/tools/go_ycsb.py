@@ -30,7 +30,7 @@ from .kit import (
     ToolReport,
     ToolResult,
 )
-from .roles import Lost, Unit
+from .roles import Unit
 
 US, OP, BOTH = 1e-6, ("operation",), ("operation", "quantile")
 FAMILIES = Families(
@@ -51,15 +51,10 @@ FAMILIES = Families(
         "time": ToolFigure("How long go-ycsb took, with its warm-up, seconds", result="duration_seconds"),
     },
 )
-PARTS = {"rate": "rate", "total": "done", "latency": "mean", "result_rate": "rate", "result_latency": "mean"}
-PARTS |= {"result_latency_max": "max", "result_quantile": "latency", "result_operations": "number"}
-PARTS |= {"result_duration": "time"}
 ROLES: dict[str, Any] = {
     "labels": OP,
     "apart": frozenset({"TOTAL", "READ_MODIFY_WRITE"}),
-    "lost": {
-        "failed": Lost(FAMILIES.counter("failed"), (FAMILIES.counter("done"), FAMILIES.counter("failed")), bad=True)
-    },
+    "lost": {"failed": FAMILIES.lost("failed", "done", "failed", bad=True)},
 }
 
 COLUMNS = (
@@ -184,7 +179,7 @@ def _operations(text: str) -> Iterator[tuple[str, dict[str, float]]]:
 GO_YCSB = TextTool(
     name="go-ycsb",
     families=FAMILIES,
-    roles=[FAMILIES.roles(Unit("op/s"), "operations", PARTS, **ROLES)],
+    roles=[FAMILIES.roles(Unit("op/s"), "operations", **ROLES)],
     banner=r"Using request distribution '(?P<requestdistribution>\w+)'",
     begins=rf"Using request distribution '\w+' a keyrange of \[|\*{{17}} properties \*{{17}}|{NAME} *- Takes\(s\): \d"
     rf"|\| OPERATION \| TAKES\(S\) \||\| {NAME} *\| +{NUMBER} \| +\d+ \| +{NUMBER} \|"

@@ -29,13 +29,13 @@ from . import postgres
 from .invocation import Benchmark
 from .kit import Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
 from .launcher import Command, Facts, Preparation, server_host
-from .roles import Lost, Numbers, Unit
+from .roles import Numbers, Unit
 
 DB, PROCEDURE = ("database",), ("procedure",)
 FAMILIES = Families(
     "hammerdb",
     {  # help; names of the live gauge, the counter and the result
-        "tpm": ToolFigure(
+        "rate": ToolFigure(
             "Transactions per minute of all databases of the server (tpm)",
             "transactions_per_minute",
             "",
@@ -48,17 +48,17 @@ FAMILIES = Families(
         "users": ToolFigure("Virtual users without the monitor", setting="virtual_users"),
         "ramp": ToolFigure("1 while it ramps up, which the result leaves out", "rampup"),
         "calls": ToolFigure("Calls of the time profile (CALLS)", result="calls", labels=PROCEDURE),
-        "mean": ToolFigure(
+        "average": ToolFigure(
             "Mean time of the time profile, seconds (AVG)",
             result="latency_average_seconds",
             labels=PROCEDURE,
         ),
-        "max": ToolFigure(
+        "highest": ToolFigure(
             "Highest time of the time profile, seconds (MAX)",
             result="latency_max_seconds",
             labels=PROCEDURE,
         ),
-        "latency": ToolFigure(
+        "times": ToolFigure(
             "Times of the time profile, seconds (P50, P95, P99)",
             result="latency_seconds",
             labels=(*PROCEDURE, "quantile"),
@@ -133,7 +133,7 @@ class HammerLines:
             self._counts = True
             return [ToolReport(0.0, {})]
         self._lines += 1
-        figures = {("tpm", database): tpm, ("ramp",): float(self._is_ramping), **self._errors}
+        figures = {("rate", database): tpm, ("ramp",): float(self._is_ramping), **self._errors}
         self._errors = {}
         return [ToolReport(self._lines * self._refresh, figures, length=self._refresh)]
 
@@ -142,7 +142,7 @@ class HammerLines:
         nopm, tpm, database = (found[1], found[2], found[3]) if found[2] else (found[5], found[1], found[4])
         errors, self._errors = self._errors, {}
         records: list[Record] = [ToolReport(self._lines * self._refresh, errors)] if errors else []
-        return [*records, ToolResult({("nopm",): float(nopm), ("tpm", database): float(tpm)})]
+        return [*records, ToolResult({("nopm",): float(nopm), ("rate", database): float(tpm)})]
 
     def _end(self) -> Sequence[Record]:
         self._is_over = True
@@ -161,10 +161,10 @@ class HammerLines:
         found: dict[Key, float] = {}
         if times := TIMES.match(text):
             found["calls", self._procedure or ""] = float(times[1])
-            found["mean", self._procedure or ""] = float(f"{times[2]}e-3")
-            found["max", self._procedure or ""] = float(f"{times[3]}e-3")
+            found["average", self._procedure or ""] = float(f"{times[2]}e-3")
+            found["highest", self._procedure or ""] = float(f"{times[3]}e-3")
         for percent, time in QUANTILE.findall(text) if text.startswith("P99: ") else ():
-            found["latency", self._procedure or "", f"{int(percent) / 100:g}"] = float(f"{time}e-3")
+            found["times", self._procedure or "", f"{int(percent) / 100:g}"] = float(f"{time}e-3")
         if found:
             return [ToolResult(found)] if self._procedure else []
         return None
@@ -235,10 +235,9 @@ HAMMERDB = TextTool(
         FAMILIES.roles(
             Unit("TPM"),
             "transactions",
-            {"rate": "tpm", "result_rate": "tpm"},
             labels=DB,
             database=True,
-            lost={"errors": Lost(FAMILIES.counter("errors"), bad=True)},
+            lost={"errors": FAMILIES.lost("errors", bad=True)},
             further=_further,
             sources={"rate": "From HammerDB's transaction counter: all databases of the server."},
         )

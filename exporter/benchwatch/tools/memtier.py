@@ -39,8 +39,6 @@ FAMILIES = Families(
         "op_latency": ToolFigure("Latency of one kind, seconds", result="kind_latency_seconds", labels=BOTH),
     },
 )
-PARTS = {"rate": "rate", "total": "done", "latency": "mean"}
-PARTS |= {"result_rate": "rate", "result_latency": "mean", "result_quantile": "latency"}
 
 NUMBER = r"\d{1,15}(?:\.\d{1,6})?"
 LIVE = re.compile(
@@ -127,7 +125,7 @@ MEMTIER = TextTool(
     name="memtier",
     program="memtier_benchmark",
     families=FAMILIES,
-    roles=[FAMILIES.roles(Unit("op/s"), "operations", PARTS)],
+    roles=[FAMILIES.roles(Unit("op/s"), "operations")],
     banner=r"Writing results to stdout$",
     begins=r"Writing results to stdout$|\[RUN #\d+\] (?:Preparing benchmark client|Launching threads)|"
     r"\[RUN #\d+ +\d+%,|\d+ +Connections per thread$|Type +Ops/sec +|"

@@ -44,9 +44,6 @@ FAMILIES = Families(
         "time": ToolFigure("How long the test took, seconds", result="duration_seconds"),
     },
 )
-PARTS = {"rate": "rate", "total": "rate", "latency": "mean", "result_rate": "rate", "result_latency": "mean"}
-PARTS |= {"result_latency_max": "max", "result_quantile": "latency", "result_operations": "number"}
-PARTS |= {"result_duration": "time"}
 
 NUMBER, WAIT = r"\d{1,15}(?:\.\d{1,6})?", r"-?nan|inf"
 LIVE = re.compile(
@@ -130,7 +127,7 @@ OPTIONS = {
 REDIS_BENCHMARK = TextTool(
     name="redis-benchmark",
     families=FAMILIES,
-    roles=[FAMILIES.roles(Unit("req/s"), "requests", PARTS)],
+    roles=[FAMILIES.roles(Unit("req/s"), "requests")],
     banner=r"(?!)",
     begins=LIVE.pattern
     + r"|====== .* ======$|  \d{1,15} requests completed in |"

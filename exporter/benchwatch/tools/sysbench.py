@@ -39,7 +39,7 @@ from .kit import (
     ToolResult,
 )
 from .launcher import Facts, Preparation, server_host
-from .roles import Lost, Numbers, Roles, Unit
+from .roles import Numbers, Roles, Unit
 
 MS, MIB, OP = 1e-3, 1024.0**2, ("op",)
 RATE, BYTES = "throughput_bytes_per_second", "bandwidth_bytes_per_second"
@@ -79,15 +79,13 @@ FIGURES = {  # help; names of the live gauge, the counter and the result
     },
 }
 FAMILIES = Families("sysbench", FIGURES)
-PARTS = {"window": "latency", "result_latency": "mean", "result_quantile": "latency", "histogram": "bins"}
-PARTS |= {"result_latency_max": "max", "result_operations": "operations", "result_duration": "time"}
-MORE: dict[str, Any] = {"sources": {"window": "From sysbench's lines: one percentile, in bins 1.8 % wide."}}
-MORE |= {"fixed_rate": (FAMILIES.get("live", "queue"),)}
+SOURCES = {"window": "From sysbench's lines: one percentile, in bins 1.8 % wide."}
 
 
 def _roles(unit: Unit, operations: str, rate: str, result: str, **more: Any) -> Roles:
-    parts = {**PARTS, "rate": rate, "total": rate, "result_rate": result}
-    return FAMILIES.roles(unit, operations, parts, **MORE, **more)
+    named = {"rate": rate, "number": "operations"}
+    more |= {"fixed_rate": (FAMILIES.family("live", "queue"),), "result_rate": FAMILIES.family("result", result)}
+    return FAMILIES.roles(unit, operations, named, sources=SOURCES, bandwidth=None, result_bandwidth=None, **more)
 
 
 def _of_files(finals: Sequence[Numbers], _: Mapping[str, str]) -> Iterator[str]:
@@ -100,7 +98,7 @@ def _of_files(finals: Sequence[Numbers], _: Mapping[str, str]) -> Iterator[str]:
         yield ", ".join(rates)
 
 
-RETRIED = {"retried": Lost(FAMILIES.counter("errors"))}
+RETRIED = {"retried": FAMILIES.lost("errors")}
 ROLES = (
     _roles(Unit("TPS"), "transactions", "transactions", "tps", lost=RETRIED, database=True),
     _roles(Unit("events/s"), "events", "events", "eps"),

@@ -72,11 +72,7 @@ FIGURES = {  # help; names of the live gauge, the counter and the result
     ),
 }
 FAMILIES = Families("vdbench", FIGURES)
-PARTS = {"bandwidth": "bytes", "latency": "response", "result_bandwidth": "bytes", "result_latency": "response"}
-PARTS |= {"result_operations": "number", "histogram": "bins"}
-BLOCK = PARTS | {"rate": "iops", "total": "iops", "result_rate": "iops", "latency_max": "most"}
-BLOCK |= {"result_latency_max": "most"}
-FILES = PARTS | {"rate": "ops", "total": "ops", "result_rate": "ops"}
+NAMED = {"mean": "response", "bandwidth": "bytes"}
 
 COLUMNS: Mapping[str, Key] = {
     **dict.fromkeys(("i/o rate", "rate"), ("iops",)),
@@ -307,8 +303,8 @@ TOOL = TextTool(
     name="vdbench",
     families=FAMILIES,
     roles=[
-        FAMILIES.roles(Unit("IOPS"), "I/Os", BLOCK, **MORE),
-        FAMILIES.roles(Unit("op/s"), "operations", FILES, **MORE),
+        FAMILIES.roles(Unit("IOPS"), "I/Os", NAMED | {"rate": "iops", "max": "most"}, **MORE),
+        FAMILIES.roles(Unit("op/s"), "operations", NAMED | {"rate": "ops", "max": ""}, **MORE),
     ],
     banner=r"Copyright \(c\) 2000, .*Oracle",
     begins=rf"Vdbench distribution|Copyright \(c\) 2000, .*Oracle|{CLOCK} Starting RD=|<title>Vdbench |{FLAT.pattern}",

@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from .kit import Families, Key, KitParser, Options, Record, TextTool, ToolFigure, ToolReport, ToolResult
-from .roles import Lost, Unit
+from .roles import Roles, Unit
 
 US, OP, BOTH = 1e-6, ("operation",), ("operation", "quantile")
 FAMILIES = Families(
@@ -42,16 +42,11 @@ FAMILIES = Families(
         "all": ToolFigure("Operations of all kinds (current ops/sec)", "current_operations_per_second", rate=True),
     },
 )
-PARTS = {"rate": "rate", "total": "done", "latency": "mean", "latency_max": "max", "window": "latency"}
-PARTS |= {"result_rate": "rate", "result_latency": "mean", "result_latency_max": "max", "result_quantile": "latency"}
-PARTS |= {"result_operations": "number", "result_duration": "time"}
 KINDS = ("READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE", "DELETE")
 ROLES: dict[str, Any] = {
     "labels": OP,
     "apart": frozenset({"CLEANUP", "READ-MODIFY-WRITE", *(f"Intended-{kind}" for kind in KINDS)}),
-    "lost": {
-        "failed": Lost(FAMILIES.counter("failed"), (FAMILIES.counter("done"), FAMILIES.counter("failed")), bad=True)
-    },
+    "lost": {"failed": FAMILIES.lost("failed", "done", "failed", bad=True)},
     "sources": {"window": "From YCSB's status lines."},
 }
 
@@ -151,8 +146,8 @@ YCSB = TextTool(
     name="ycsb",
     families=FAMILIES,
     roles=[
-        FAMILIES.roles(Unit("op/s"), "operations", PARTS, **ROLES),
-        FAMILIES.roles(Unit("op/s"), "operations", {"rate": "all", "result_rate": "rate"}),
+        FAMILIES.roles(Unit("op/s"), "operations", **ROLES),
+        Roles(Unit("op/s"), "operations", FAMILIES.family("live", "all"), FAMILIES.family("result", "rate")),
     ],
     banner=r"Command line: (?=(?:.*? -threads (?P<threads>\d{1,9}))?)(?=(?:.*? -target (?P<target>\d{1,12}))?)",
     begins=r"YCSB Client |Command line: .* -db |\[OVERALL\], |" + LINE.pattern.removesuffix(r"\s*$"),

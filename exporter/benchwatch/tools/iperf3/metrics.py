@@ -4,7 +4,7 @@ A server counts what its client counts, so figures that a sum would count twice 
 """
 
 from ..kit import Families, ToolFigure
-from ..roles import Lost, Roles, Unit
+from ..roles import Roles, Unit
 
 WAY = ("direction",)
 BPS, NO_REPEATS = "throughput_bytes_per_second", "absent without a byte, when iperf3 repeats the last value"
@@ -54,20 +54,19 @@ FAMILIES = Families("iperf", FIGURES)
 
 
 def _roles(group: str, *, observer: bool) -> Roles:
-    rate, total = f"{group}rate", f"{group}bytes"
-    parts = {"rate": rate, "total": total, "result_rate": rate, "result_operations": total}
-    resent, lost = FAMILIES.get("result", "sent_again"), FAMILIES.get("result", "lost_ratio")
     return FAMILIES.roles(
         Unit("bit/s", in_bytes=True),
         "bytes",
-        {**parts, "result_duration": "seconds", "target_rate": "target"},
+        {"rate": f"{group}rate", "done": f"{group}bytes", "number": f"{group}bytes", "time": "seconds"},
         labels=WAY,
         observer=observer,
-        fixed_rate=(FAMILIES.get("setting", "target"),),
+        fixed_rate=(FAMILIES.family("setting", "target"),),
         lost={
-            "retransmits": Lost(FAMILIES.counter("retransmits"), (), resent, "segments were sent again: {} a second"),
-            "lost packets": Lost(
-                FAMILIES.counter("lost"), (FAMILIES.counter("packets"),), lost, "datagrams did not arrive: {}", bad=True
+            "retransmits": FAMILIES.lost(
+                "retransmits", result="sent_again", remark="segments were sent again: {} a second"
+            ),
+            "lost packets": FAMILIES.lost(
+                "lost", "packets", result="lost_ratio", remark="datagrams did not arrive: {}", bad=True
             ),
         },
         sources={"rate": "All streams of a direction, from iperf3's own reports."},

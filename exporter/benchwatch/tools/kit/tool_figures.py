@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 from ...metrics.samples import Family
 from ...metrics.samples import Kind as FamilyKind
-from ..roles import Roles, Unit
+from ..roles import Lost, Roles, Unit
 
 Key = tuple[str, ...]
 """A figure's name and the values of its labels: ("queries", "read")."""
@@ -52,6 +52,21 @@ _SLOTS: Mapping[Slot, tuple[str, FamilyKind, str]] = {
 """By kind of family: its name, its type and its help."""
 
 
+_ROLES: Mapping[str, Mapping[Slot, str]] = {
+    "rate": {"live": "rate", "total": "total", "result": "result_rate"},
+    "done": {"total": "total"},
+    "number": {"result": "result_operations"},
+    "mean": {"live": "latency", "result": "result_latency"},
+    "max": {"live": "latency_max", "result": "result_latency_max"},
+    "latency": {"live": "window", "result": "result_quantile"},
+    "bins": {"bins": "histogram"},
+    "bandwidth": {"live": "bandwidth", "result": "result_bandwidth"},
+    "target": {"setting": "target_rate"},
+    "time": {"result": "result_duration"},
+}
+"""By the usual name of a figure: what its families are to views (tools/roles.py)."""
+
+
 class Families:
     """The families of figures, by kind and by the figure's name."""
 
@@ -74,23 +89,26 @@ class Families:
         """A family; None if the figure has none of that kind."""
         return self._by[slot].get(figure)
 
-    def counter(self, figure: str) -> Family:
-        """The counter of a figure."""
-        return self._by["total"][figure]
+    def family(self, slot: Slot, figure: str) -> Family:
+        """A family that there is."""
+        return self._by[slot][figure]
 
-    def roles(self, unit: Unit, operations: str, parts: Mapping[str, str], **more: Any) -> Roles:
-        """Roles whose `parts` are figures by name: `result_...` means its result, `total` its counter, others live.
+    def lost(self, counted: str, *of: str, result: str = "", **more: Any) -> Lost:
+        """Operations that did not go as they should, by the figures of a Lost."""
+        parts = tuple(self._by["total"][one] for one in of)
+        return Lost(self._by["total"][counted], parts, self.get("result", result), **more)
 
-        `histogram` means its bins, `target_rate` its setting. `more` are the other fields of Roles; its `sources`
-        are by role.
+    def roles(self, unit: Unit, operations: str, named: Mapping[str, str] | None = None, **more: Any) -> Roles:
+        """Roles of the figures with the names in _ROLES; `named` are those with other names, empty if there is none.
+
+        `more` are the other fields of Roles; its `sources` are by role.
         """
-        slots: dict[str, Slot] = {"total": "total", "histogram": "bins", "target_rate": "setting"}
         found: dict[str, Any] = {}
-        for role, figure in parts.items():
-            slot: Slot = "result" if role.startswith("result_") else slots.get(role, "live")
-            found[role] = self._by[slot][figure]
+        for name, slots in _ROLES.items():
+            figure = (named or {}).get(name, name)
+            found |= {role: self._by[slot][figure] for slot, role in slots.items() if figure in self._by[slot]}
         more["sources"] = {found[role]: text for role, text in more.get("sources", {}).items()}
-        return Roles(unit=unit, operations=operations, **found, **more)
+        return Roles(unit=unit, operations=operations, **{**found, **more})
 
 
 def base(figure: ToolFigure, number: str) -> float:
