@@ -2,8 +2,9 @@ import pytest
 from msgspec.structs import replace
 
 from benchwatch.model.run import Loss, Measured, Report, Worker
-from benchwatch.watch.rows import Key, Note, active_runs, ended_workers, total
-from benchwatch.watch.trends import Trends
+from benchwatch.watch.curves import Trends
+from benchwatch.watch.ended import Ended
+from benchwatch.watch.rows import Key, Note, active_runs, total
 
 from .pages import NOW, page, pgbench
 
@@ -75,12 +76,12 @@ def test_a_run_ends_when_its_last_worker_has_ended() -> None:
     done = (Measured(rate=900, latency=0.002),)
     half = page(pgbench("db1"), pgbench("db2", state="finished", end=NOW - 3, result=done))
     assert [run.states for run in active_runs(half, NOW)] == [(("running", 1), ("finished", 1))]
-    assert ended_workers(half) == []
+    assert not Ended.of(half, NOW).lines
     whole = page(
         pgbench("db1", state="failed", end=NOW - 9), pgbench("db2", state="finished", end=NOW - 3, result=done)
     )
     assert active_runs(whole, NOW) == []
-    assert [worker.name for worker in ended_workers(whole)] == ["db2", "db1"]
+    assert [line.name for line in Ended.of(whole, NOW).lines] == ["test1 db1", "test1 db2"]
 
 
 @pytest.mark.parametrize(
@@ -166,7 +167,8 @@ def test_the_past_of_a_total_ends_with_the_last_second_of_which_all_workers_have
     trends = Trends()
     trends.add(runs, NOW, past)
     assert curve(trends, runs[0].totals[0].key)[0] == [40, 40, None, None, 400]
-    past["test1", "db2"] = [Report(NOW - ago, 10, None) for ago in (9.2, 8.2)]  # it has ended
+    past["test1", "db2"] = [Report(NOW - ago, 10, None) for ago in (9.2, 8.2)]
+    runs = active_runs(page(pgbench("db1", 400, 0.001), pgbench("db2", None, state="finished", end=NOW - 8)), NOW)
     trends = Trends()
     trends.add(runs, NOW, past)
     assert curve(trends, runs[0].totals[0].key)[0] == [10, 10, *[None] * 4, 30, 30, 30, None, 400]
@@ -178,4 +180,4 @@ def test_operations_of_a_worker_begin_now_as_their_shares_are_not_known() -> Non
     (run,) = active_runs(page(worker), NOW)
     trends = Trends()
     trends.add([run], NOW, {("test1", "disk1"): [Report(NOW - 1, 25.0, 0.001)]})
-    assert [curve(trends, row.key)[0] for row in (*run.totals, *run.rows)] == [[25, 30], [10], [20]]
+    assert [curve(trends, row.key)[0] for row in (*run.totals, *run.rows)] == [[25, 30], [], []]

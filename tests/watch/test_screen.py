@@ -3,10 +3,10 @@ from msgspec.structs import replace
 from rich.text import Text
 
 from benchwatch.model.cvm import Cvm, Vdisk
-from benchwatch.model.run import Measured
+from benchwatch.model.run import Measured, Worker
 from benchwatch.values import numbers as figures
-from benchwatch.watch.screen import Screen, ScreenMoment
-from benchwatch.watch.watched import Alert
+from benchwatch.watch.moment import Alert, Moment
+from benchwatch.watch.screen import Screen
 
 from .pages import NOW, URL, moment, page, pgbench, rendered, row, screen_of, shown
 
@@ -26,7 +26,8 @@ def test_a_worker_shows_rate_mean_percentiles_and_how_far_it_is(width: int, heig
     assert lines[0].endswith("14:13:20 UTC")
     assert lines[2].startswith("test1  running · 1m 05s · 8m 55s left · pgbench 15.18")
     found = row(lines, "db1").replace(" ms", "ms").split()
-    assert found == ["●", "db1", "0s", "1.23k", "2.15ms", "1.90ms", "4.00ms", "9.10ms", "31.2ms"]
+    assert found[:9] == ["●", "db1", "0s", "1.23k", "2.15ms", "1.90ms", "4.00ms", "9.10ms", "31.2ms"]
+    assert row(lines, "db1").endswith("    p99.9 20.0 ms"), "beside the row if there is room"
     assert lines[-1] == "q quit · j k run · p pause · alerts: --prometheus URL"
 
 
@@ -34,23 +35,24 @@ def test_zero_throughput_is_zero_and_a_stall_is_named() -> None:
     before = [moment(pgbench("db1", 1000.0, 0.002), now=NOW - 30 + second) for second in range(20)]
     halted = pgbench("db1", 0.0, None, state="stalled", reason="nothing completes")
     stalled = [moment(halted, now=NOW - 10 + second) for second in range(11)]
-    lines = shown(screen_of(*before, *stalled), height=8)
+    lines = shown(screen_of(*before, *stalled), height=16)
     assert "1 stalled" in lines[0]
     line = row(lines, "db1")
     assert line.startswith("■ db1")
     assert line.endswith("stalled: nothing completes")
-    assert "████___" in line
+    assert any("█" * 20 + "_" * 11 in line for line in lines), "the curve"
     assert line.split()[3] == "0"
     assert "2.00" not in line
 
 
 def test_a_silent_worker_shows_no_number_but_the_age_of_its_data() -> None:
     before = [moment(pgbench("db1", 1000.0, 0.002, quantiles=QUANTILES), now=NOW - 40 + second) for second in range(28)]
-    lines = shown(screen_of(*before, moment(pgbench("db1", None, None, state="stalled", age=12.4))), height=8)
+    lines = shown(screen_of(*before, moment(pgbench("db1", None, None, state="stalled", age=12.4))), 120, 16)
     line = row(lines, "db1")
     assert line.split()[2:4] == ["12s", "–"]
     assert line.endswith("stalled: no report for 12 s")
-    assert "████   " in line, "the time without reports is a gap"
+    (foot,) = [line for line in lines if line.lstrip().startswith("0 ") and "█" in line]
+    assert foot[8:59].rstrip() == "█" * 28, "the time without reports is a gap"
     assert not any(number in line for number in ("1.00k", "2.00ms", "31.2"))
 
 
@@ -58,7 +60,7 @@ def test_a_silent_worker_shows_no_number_but_the_age_of_its_data() -> None:
 def test_a_lost_exporter_takes_all_numbers_with_it(width: int, height: int) -> None:
     screen = screen_of(moment(pgbench("db1", 1234.0, 0.002, quantiles=QUANTILES)))
     content = page(pgbench("db1", 1234.0, 0.002, quantiles=QUANTILES, age=8.5))
-    screen.show(ScreenMoment(NOW + 8, content, NOW, "cannot be reached: Connection refused", "Is it there?"))
+    screen.show(Moment(NOW + 8, content, NOW, "cannot be reached: Connection refused", "Is it there?"))
     lines = shown(screen, width, height)
     assert lines[1] == "The exporter cannot be reached: Connection refused. Last read 8.0 s ago."
     assert lines[2] == "Trying again. Is it there?"
@@ -70,7 +72,7 @@ def test_a_lost_exporter_takes_all_numbers_with_it(width: int, height: int) -> N
 
 
 def test_an_exporter_that_was_never_there() -> None:
-    screen = screen_of(ScreenMoment(NOW, None, None, "cannot be reached: Connection refused"))
+    screen = screen_of(Moment(NOW, None, None, "cannot be reached: Connection refused"))
     assert shown(screen)[1] == "The exporter cannot be reached: Connection refused."
 
 
@@ -79,11 +81,12 @@ def test_more_workers_than_lines_show_totals_and_the_slowest(width: int, height:
     workers = [pgbench(f"db{number}", 100.0, number / 1000) for number in range(1, 61)]
     lines = shown(screen_of(moment(*workers)), width, height)
     assert lines[2].startswith("test1  60 running")
-    assert words(row(lines, "all")).replace(" ms", "ms").startswith("all 6.00k █ 30.5ms")
+    assert words(row(lines, "all")).replace(" ms", "ms").startswith("all 6.00k 30.5ms")
     names = [line.split()[1] for line in lines if line.startswith("●")]
     assert names == [f"db{number}" for number in range(60, 60 - len(names), -1)]
     assert f"    + {60 - len(names)} more" in lines
-    assert len(names) == height - 6
+    assert len(names) == {24: 18, 50: 35}[height], "a high screen has the curve of the total, too"
+    assert any(line.startswith("test1 all  rate/s") for line in lines) == (height == 50)
 
 
 def test_a_stalled_worker_is_among_those_shown() -> None:
@@ -131,7 +134,7 @@ def test_percentiles_of_another_time_are_never_shown_without_it() -> None:
     workers = [replace(pgbench(f"db{number}"), now=(now,)) for number in range(4)]
     roomy = shown(screen_of(moment(*workers)))
     assert roomy.count("    percentiles 7.0 s older · p99.9 20.0 ms") == 4
-    assert "    max 7.0 s older" in roomy
+    assert row(roomy, "all").endswith("    max 7.0 s older")
     full = shown(screen_of(moment(*workers)), height=8)
     assert not [line for line in full if "percentiles" in line]
     p99 = figures.latency(QUANTILES["0.99"]).replace(" ", "")
@@ -166,7 +169,7 @@ def test_names_from_outside_cannot_command_the_terminal(width: int, height: int)
     cvm = Cvm(evil, up=True, last_success=NOW, vdisks=(Vdisk("cvm", evil, evil, evil, evil),))
     content = page(*workers, cvms=(cvm,))
     screen = Screen(URL, URL)
-    screen.show(ScreenMoment(NOW, content, NOW, alerts=alerts), fresh=True)
+    screen.show(Moment(NOW, content, NOW, alerts=alerts), fresh=True)
     sent = "\n".join(rendered(screen.lines(width, height), width, height, styles=True))
     for forbidden in ("\x1b[2J", "\x1b]", "\x07", "\r", "\x9b", "\u202e", "\u2028"):
         assert forbidden not in sent
@@ -181,12 +184,9 @@ def test_every_size_has_room() -> None:
     vdisks = tuple(Vdisk("cvm1", str(n), "pg1", f"scsi.{n}", "data", oplog=1.0) for n in range(9))
     cvm = Cvm("cvm1", up=True, last_success=NOW, vdisks=vdisks)
     screen = Screen(URL, URL)
-    screen.show(ScreenMoment(NOW, page(*workers, cvms=(cvm,)), NOW, alerts=alerts), fresh=True)
+    screen.show(Moment(NOW, page(*workers, cvms=(cvm,)), NOW, alerts=alerts), fresh=True)
     for width, height in ((1, 1), (5, 55), (20, 2), (40, 13), (60, 21), (75, 5), (80, 8), (100, 34), (250, 3)):
         assert len(screen.lines(width, height)) == height, (width, height)
-    for width in (76, 79, 80, 99, 100, 139, 180):
-        rows = [line for line in screen.lines(width, 100) if line.plain.startswith("●")]
-        assert {line.cell_len for line in rows} == {width}, "the whole width is used"
 
 
 def test_what_is_above_the_objective_stands_out() -> None:
@@ -253,7 +253,7 @@ def test_vdisks_of_the_benchmark_come_first() -> None:
         Vdisk("cvm1", "1", "pg1", "scsi.2", "log", NOW, {"write": 398.0}, {"write": 0.0007}, {"write": 0.1}, 0.75),
     )
     read = Cvm("cvm1", up=True, last_success=NOW - 4, vdisks=vdisks)
-    screen = screen_of(ScreenMoment(NOW, page(cvms=(read, Cvm("cvm2", up=False))), NOW))
+    screen = screen_of(Moment(NOW, page(cvms=(read, Cvm("cvm2", up=False))), NOW))
     lines = shown(screen)
     at = lines.index("vdisks  cvm1 read 4.0 s ago · cvm2 does not answer")
     assert words(lines[at + 2]) == "pg1 scsi.2 log – 398 – 700 µs 75% – 10%"
@@ -372,3 +372,18 @@ def test_a_state_that_only_a_newer_exporter_knows_is_shown_as_it_is() -> None:
     workers = [pgbench(f"db{number}", state="waiting" if number == 7 else "running") for number in range(1, 30)]
     lines = shown(screen_of(moment(*workers)), height=12)
     assert row(lines, "db7").endswith("waiting")
+
+
+def test_repeats_and_points_of_sweeps_are_one_line_each_as_on_the_page() -> None:
+    def ended(name: str, number: int, rate: float, **more: object) -> Worker:
+        worker = pgbench("db1", run=f"{name}-{number}", state="finished", start=NOW - 90, end=NOW - 30)
+        return replace(worker, experiment=name, throughput=rate, latency=0.002, p99=0.01, **more)
+
+    repeats = [ended("sync-off", number, rate) for number, rate in enumerate((90.0, 100.0, 110.0))]
+    sweep = [ended("curve", clients, 10.0 * clients, point={"clients": str(clients)}) for clients in (1, 4, 16)]
+    alone = ended("other", 1, 100.0)
+    lines = shown(screen_of(moment(*repeats, *sweep, alone)), 120)
+    assert words(row(lines, "sync-off ×3")) == ("sync-off ×3 finished 100 2.00 ms 10.0 ms – 60s 30s rate ±24.8 %")
+    assert words(row(lines, "curve 3 points")).startswith("curve 3 points, 3 runs finished 10.0–160 ")
+    assert row(lines, "other-1 db1")
+    assert not any("sync-off-1" in line or "curve-4" in line for line in lines)

@@ -12,6 +12,7 @@ from math import inf
 
 from ..model.cvm import Cvm
 from ..model.run import Run, Worker
+from ..results.folded import Folded, duration, latency, p99, rate, total
 from ..tools.registry import TOOLS
 from ..values import numbers as figures
 from ..values.names import natural
@@ -20,7 +21,7 @@ from ..values.version import VERSION
 from . import cells
 from .assets import STYLE, document
 from .board import STILL_READING, Exporter
-from .catalogue import LINES, SORTS, Catalogue, Folded, Query, catalogue, duration, latency, p99, rate, total
+from .catalogue import LINES, SORTS, Catalogue, Query, catalogue
 from .svg_sparkline import sparkline
 
 _REFRESH_SECONDS = 5
@@ -169,8 +170,6 @@ def _tick(name: str) -> str:
 def _experiment(experiment: Folded, query: Query, now: float) -> str:
     """One line for all its runs, and a line for each if it is open."""
     opened = experiment.name in query.open
-    number = len(experiment.runs)
-    many = f"{len(experiment.points)} points, {number} runs" if experiment.points else f"×{number}"
     link = f'<a class="fold" aria-expanded="{str(opened).lower()}" href="{_address(query.toggled(experiment.name))}">'
     states = Counter(worker.state for worker in experiment.workers)
     several = "".join(cells.state(kind, f"{states[kind]} {kind}") for kind in cells.STATES if states[kind])
@@ -179,7 +178,7 @@ def _experiment(experiment: Folded, query: Query, now: float) -> str:
     together = experiment.spread(duration)
     row = _line(
         "experiment",
-        f'{_tick(experiment.name)}{link}{in_html(experiment.name)}</a> <span class="soft">{many}</span>',
+        f'{_tick(experiment.name)}{link}{in_html(experiment.name)}</a> <span class="soft">{experiment.many}</span>',
         several,
         ", ".join(sorted({worker.tool for worker in experiment.workers})),
         _spread("Throughput", experiment, rate, write, cells.unit(worker)),
@@ -207,8 +206,7 @@ def _spread(
     if experiment.points and least != most:
         (number, _, of), (_, _, same) = least.partition(" "), most.partition(" ")
         return _figure(label, f"{number if of == same else least} to {most}", unit, bold=True)
-    note = "" if found.half_width is None else f"±{100 * found.half_width:.1f} %"
-    return _figure(label, write(found.mean), unit, bold=True, note=note)
+    return _figure(label, write(found.mean), unit, bold=True, note=found.interval)
 
 
 def _each(experiment: Folded, write: Callable[[float | None], str]) -> str:

@@ -84,7 +84,7 @@ def _once(console: "Console", screen: "Screen", readings: "Readings", as_json: b
     if moment.problem:
         raise UserError(f"the exporter {screen.exporter} {moment.problem}. {moment.advice}".strip(), FAILED)
     if as_json:
-        from .watch_json import document
+        from .moment import document
 
         print(document(moment, screen.exporter), end="")
         return 0

@@ -1,26 +1,134 @@
-"""Curves of several lines for the rows of active runs, where the screen is high enough for them.
+"""Curves over the time of active runs: throughput on the left, mean latency on the right, from when a run was first
+seen until now, with the highest value and zero beside it and the time below it.
 
-Each row has throughput on the left and mean latency on the right, from when it was first seen until now, with the
-highest value and zero beside it and the time below it. A column holds the worst moment of its time.
+A run has a curve for its total or, without one, for each of its rows. It begins with the reports that the exporter
+still has. A column holds the worst moment of its time, so a spike or dip of one second stays visible at any length.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from rich.text import Text
 
+from ..model.run import Measured, Report
 from ..values import numbers as figures
 from ..values.sparkline import tall
 from .blocks import line, text
-from .rows import Key, RunRows, ShownRow
-from .table import Look
-from .trends import Curve, Trends
+from .moment import Past
+from .rows import Key, RunRows, ShownRow, total
 
 _LEAST, _MOST = 4, 10
 """Lines of a curve without its title and its axis of time."""
 _AROUND = 2
 _GAP = 2
 _LABEL = 7
+_COLUMNS = 480
+"""Columns that are remembered."""
+_COVERED = 60
+"""Seconds that a report covers at most."""
+
+
+class Curve(NamedTuple):
+    """All of a quantity since it was first seen, by column (None: not measured), and how many seconds that is."""
+
+    values: Sequence[float | None]
+    seconds: float
+
+
+class Trend:
+    """One quantity since it was first seen. `worst` picks one of two values in the same column (min or max)."""
+
+    def __init__(self, worst: Callable[[float, float], float]) -> None:
+        self._worst = worst
+        self._columns: dict[int, float] = {}
+        self._seconds = 1
+        """Seconds of a column; they double when there are too many."""
+
+    def add(self, time: float, value: float | None) -> None:
+        """Add what was measured at `time` (Unix seconds), if anything."""
+        if value is None:
+            return
+        self._put(self._columns, int(time // self._seconds), value)
+        while len(self._columns) > _COLUMNS:
+            self._seconds *= 2
+            self._columns = self._merged(lambda column: column // 2)
+
+    def _put(self, columns: dict[int, float], column: int, value: float) -> None:
+        columns[column] = self._worst(value, columns[column]) if column in columns else value
+
+    def _merged(self, place: Callable[[int], int]) -> dict[int, float]:
+        merged: dict[int, float] = {}
+        for column, value in self._columns.items():
+            self._put(merged, place(column), value)
+        return merged
+
+    def curve(self, time: float, columns: int) -> Curve:
+        """All of it up to `time`, in at most so many columns."""
+        if not self._columns:
+            return Curve([], 0.0)
+        first, last = min(self._columns), int(time // self._seconds)
+        each = max(1, -(-(last - first + 1) // columns))
+        shown = self._merged(lambda column: (column - first) // each)
+        values = [shown.get(place) for place in range((last - first) // each + 1)]
+        return Curve(values, float(self._seconds * (last - first + 1)))
+
+
+class Trends:
+    """Throughput and mean latency of each active run's total, or of its rows."""
+
+    def __init__(self) -> None:
+        self._known: dict[Key, tuple[Trend, Trend]] = {}
+
+    def add(self, runs: Sequence[RunRows], now: float, past: Past = MappingProxyType({})) -> None:
+        """Add the current measurements; forget rows that are gone. New rows begin with what is known of their past."""
+        before, self._known = self._known, {}
+        for run in runs:
+            for row in charted(run):
+                rates, latencies = self._known[row.key] = before.get(row.key) or (Trend(min), Trend(max))
+                reports = _reports(run, row, past) if row.key not in before else ()
+                for report in (*reports, Report(now, row.measured.rate, row.measured.latency)):
+                    rates.add(report.time, report.throughput)
+                    latencies.add(report.time, report.latency)
+
+    def of(self, key: Key) -> tuple[Trend, Trend]:
+        """Throughput and mean latency of a row; both are empty if it is not known."""
+        return self._known.get(key) or (Trend(min), Trend(max))
+
+
+def charted(run: RunRows) -> Sequence[ShownRow]:
+    """The totals of a run or, where it has none, its rows."""
+    return run.totals or run.rows
+
+
+def _reports(run: RunRows, row: ShownRow, past: Past) -> Sequence[Report]:
+    """The past of a worker with one row, or of a total, second by second; nothing is known of single operations."""
+    name, worker, tool = row.key[:3]
+    if worker:
+        return past.get((name, worker), ()) if sum(one.key[1] == worker for one in run.rows) == 1 else ()
+    states = {one.key[1]: one.state for one in run.rows if one.key[2] == tool}
+    each = {member: reports for member in states if (reports := past.get((name, member), ()))}
+    running = [reports[-1].time for member, reports in each.items() if states[member] == "running"]
+    last = min(running, default=float("inf"))  # later, some have not reported yet
+    seconds: dict[int, list[Measured]] = {}
+    for reports in each.values():
+        for second, report in _by_second(reports).items():
+            if second <= last:
+                seconds.setdefault(second, []).append(Measured(rate=report.throughput, latency=report.latency))
+    totals = ((second, total(members)) for second, members in sorted(seconds.items()))
+    return [Report(second, one.rate, one.latency) for second, one in totals]
+
+
+def _by_second(reports: Sequence[Report]) -> Mapping[int, Report]:
+    """The report that covers each second; a report covers the time since the one before."""
+    found: dict[int, Report] = {}
+    before = None
+    for report in reports:
+        last = int(report.time)
+        first = last if before is None else max(before + 1, last - _COVERED)
+        found |= dict.fromkeys(range(first, last + 1), report)
+        before = last
+    return found
 
 
 class Curves(NamedTuple):
@@ -41,46 +149,28 @@ class Curves(NamedTuple):
         """How many lines they take."""
         return len(self.rows) * (_AROUND + self.height)
 
-    @property
-    def keys(self) -> frozenset[Key]:
-        """Of their rows."""
-        return frozenset(row.key for _, row in self.rows)
+    def draw(self, trends: Trends, now: float, width: int) -> list[Text]:
+        """All of them at `now`, Unix seconds."""
+        return [drawn for run, row in self.rows for drawn in self._draw(run, row, trends, now, width)]
 
-    def draw(self, trends: Trends, look: Look) -> list[Text]:
-        """All of them."""
-        return [drawn for run, row in self.rows for drawn in _draw(run, row, trends, look, self.height)]
-
-
-def charted(run: RunRows) -> Sequence[ShownRow]:
-    """The totals of a run or, where it has none, its rows."""
-    return run.totals or run.rows
+    def _draw(self, run: RunRows, row: ShownRow, trends: Trends, now: float, width: int) -> list[Text]:
+        half = (width - _GAP) // 2
+        rates, latencies = (trend.curve(now, half - _LABEL - 1) for trend in trends.of(row.key))
+        name = " ".join(part for part in (run.name, row.name, row.op) if part)
+        left = _panel(f"{name}  rate/s", rates, figures.rate, self.height, half)
+        right = _panel("mean latency", latencies, figures.latency, self.height, half)
+        return [line((one, half, "left"), (other, half, "left")) for one, other in zip(left, right, strict=True)]
 
 
-def _draw(run: RunRows, row: ShownRow, trends: Trends, look: Look, height: int) -> list[Text]:
-    width = (look.width - _GAP) // 2
-    rates, latencies = (trend.curve(look.now, width - _LABEL - 1) for trend in trends.of(row.key))
-    name = " ".join(part for part in (run.name, row.name, row.op) if part)
-    left = _panel(f"{name}  rate/s", rates, figures.rate(_peak(rates)), height, width)
-    right = _panel("mean latency", latencies, figures.latency(_peak(latencies)), height, width)
-    return [line((one, width, "left"), (other, width, "left")) for one, other in zip(left, right, strict=True)]
-
-
-def _panel(title: str, curve: Curve, peak: str, height: int, width: int) -> list[Text]:
-    labels = ["0"] if height == 1 else [peak, *[""] * (height - 2), "0"]
+def _panel(title: str, curve: Curve, write: Callable[[float | None], str], height: int, width: int) -> list[Text]:
+    highest = max((value for value in curve.values if value is not None), default=None)
+    labels = [write(highest), *[""] * (height - 2), "0"]
     drawn = [line((text(title, "dim"), width, "left"))]
     for label, values in zip(labels, tall(curve.values, height), strict=True):
         columns = text(values, "blue")
         columns.highlight_words("_", "bold red")
         drawn.append(line((text(label, "dim"), _LABEL, "right"), (columns, width - _LABEL - 1, "left")))
-    return [*drawn, line((text(""), _LABEL, "left"), (_time(curve), width - _LABEL - 1, "left"))]
-
-
-def _time(curve: Curve) -> Text:
-    """When the curve begins at its left end, and "now" at its right end if there is room."""
     began = f"{figures.duration(curve.seconds)} ago" if curve.values else ""
     blanks = len(curve.values) - len(began) - len("now")
-    return text(f"{began}{' ' * blanks}now" if blanks > 0 else began, "dim")
-
-
-def _peak(curve: Curve) -> float | None:
-    return max((value for value in curve.values if value is not None), default=None)
+    time = f"{began}{' ' * blanks}now" if blanks > 0 else began
+    return [*drawn, line((text(""), _LABEL, "left"), (text(time, "dim"), width - _LABEL - 1, "left"))]

@@ -5,9 +5,8 @@ import threading
 import time
 from collections.abc import Callable
 
-from .screen import ScreenMoment
+from .moment import Moment, Page, Past
 from .sources import PrometheusReading, Reading, SourceUnreadable, WatchedExporter, WatchedPrometheus
-from .watched import Page, Past
 
 _PROMETHEUS_EVERY = 2.0
 """Shortest time between two readings of Prometheus, seconds."""
@@ -84,13 +83,13 @@ class Readings:
                 raise result
         return fresh
 
-    def moment(self) -> ScreenMoment:
+    def moment(self) -> Moment:
         """What is known now."""
         now = time.time() - self._clock_ahead
         silent = 0.0 if self._read_at is None else time.monotonic() - self._read_at
         overdue = SourceUnreadable("does not answer") if silent > 2 * self._interval + _OVERDUE else None
         problem = self._problem or overdue
-        return ScreenMoment(
+        return Moment(
             now=now,
             page=self._page,
             read_at=None if self._read_at is None else now - silent,

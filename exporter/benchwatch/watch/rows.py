@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..model.run import Loss, Measured, Run, Worker
 from ..values import numbers as figures
 from ..values.names import natural
-from .watched import Page
+from .moment import Page
 
 _TARGET_REACHED = 0.95
 """Share of a target from which on it counts as reached: rates of single windows are slightly off."""
@@ -90,18 +90,11 @@ def total(measured: Sequence[Measured]) -> Measured:
 
 def active_runs(page: Page, now: float) -> list[RunRows]:
     """Active runs with all their workers, stalled ones first, then the most recent; `now` in Unix seconds."""
-    groups = [list(run.workers) for run in _by_name(page) if any(worker.active for worker in run.workers)]
+    groups = [list(run.workers) for run in _by_name(page) if run.active]
     groups.sort(
         key=lambda group: max((worker.state == "stalled", worker.start or 0.0) for worker in group), reverse=True
     )
     return [_run(group, now) for group in groups]
-
-
-def ended_workers(page: Page) -> list[Worker]:
-    """The workers of the other runs, most recently ended first."""
-    ended = [run for run in _by_name(page) if not any(worker.active for worker in run.workers)]
-    workers = [worker for run in ended for worker in run.workers]
-    return sorted(workers, key=lambda worker: worker.end or 0.0, reverse=True)
 
 
 def _by_name(page: Page) -> list[Run]:

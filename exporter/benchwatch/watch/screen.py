@@ -1,46 +1,20 @@
 """The whole screen: active runs, alerts, vdisks and ended runs, in the space available."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from textwrap import wrap
 
 from rich.text import Text
 
 from ..model.cvm import Vdisk
-from ..model.run import Measured, Worker
 from ..values import numbers as figures
 from ..values.printable import printable
-from .blocks import Align, Block, cut, fit, joined, line, rest, spread, text
-from .curves import Curves
-from .rows import RunRows, active_runs, ended_workers, labels_of
-from .table import NARROW, Columns, Look, brief, draw_runs, in_style, lines_wanted
-from .trends import Trends
-from .watched import Alert, Page, Past
+from .blocks import Block, cut, fit, joined, line, rest, spread, text
+from .curves import Curves, Trends
+from .ended import Ended
+from .moment import Moment, Page
+from .rows import active_runs
+from .table import Look, brief, draw_runs, in_style, lines_wanted
 
-_RECENTLY = 600.0
-"""Seconds for which an ended run keeps its place on the screen; after that it is shown if it fits."""
 _SEVERITIES = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
-
-
-@dataclass(frozen=True)
-class ScreenMoment:
-    """Everything that is known at a moment. `now` and `read_at` are Unix seconds of the exporter's clock."""
-
-    now: float
-    page: Page | None = None
-    read_at: float | None = None
-    problem: str = ""
-    """Why the exporter's numbers are not available; empty if they are."""
-    advice: str = ""
-    """What to check in that case."""
-    alerts: Sequence[Alert] | None = None
-    """None: not requested, or not known."""
-    alerts_problem: str = ""
-    """Why there are no alerts, or no verdicts."""
-    verdicts: Mapping[str, str] = field(default_factory=dict)
-    """A sentence for each run that is slower than usual."""
-    past: Past = field(default_factory=dict)
-    """The reports of workers from before they were first seen."""
 
 
 class Screen:
@@ -50,11 +24,11 @@ class Screen:
         self.exporter = exporter
         self._prometheus = prometheus
         self._trends = Trends()
-        self._moment = ScreenMoment(0.0)
-        self._paused: ScreenMoment | None = None
+        self._moment = Moment(0.0)
+        self._paused: Moment | None = None
         self._selected = ""
 
-    def show(self, moment: ScreenMoment, fresh: bool = False) -> None:
+    def show(self, moment: Moment, fresh: bool = False) -> None:
         """Make this the current moment; `fresh`: its page has just been read."""
         self._moment = moment
         if fresh and moment.page is not None:
@@ -88,15 +62,14 @@ class Screen:
         """Everything once, without charts, in as many lines as needed."""
         return self._body(self._moment, width, 1_000_000, charts=False)
 
-    def _body(self, moment: ScreenMoment, width: int, height: int, charts: bool = True) -> list[Text]:
+    def _body(self, moment: Moment, width: int, height: int, charts: bool = True) -> list[Text]:
         page = moment.page or Page()
         verdicts = {} if moment.problem else moment.verdicts
         runs = [
             run._replace(verdict=tuple(wrap(printable(verdicts.get(run.name, "")), max(1, width - 2))))
             for run in active_runs(page, moment.now)
         ]
-        ended = ended_workers(page)
-        recent = sum(worker.end is not None and moment.now - worker.end < _RECENTLY for worker in ended)
+        ended = Ended.of(page, moment.now)
         head = Block(lambda _: self._head(moment, page, width), 1 + 2 * bool(moment.problem), 3)
         below = []
         if moment.alerts or moment.alerts_problem:
@@ -105,30 +78,25 @@ class Screen:
             mapped = sum(bool(vdisk.vm) for vdisk in page.vdisks)
             wanted = 2 + (mapped + (mapped < len(page.vdisks)) if mapped else len(page.vdisks))
             below.append(Block(lambda lines: _vdisks(page, moment.now, width, lines), wanted, 3 + min(mapped, 2)))
-        taken = head.wanted + lines_wanted(runs) + sum(block.wanted for block in below)
-        if ended:
-            rows = sum(len(_results(worker)) for worker in ended) + bool(_warmups(ended))
-            least = 1 + min(recent, 2) if recent else 0
-            below.append(Block(lambda lines: _ended(ended, moment.now, width, lines), 1 + rows, least))
-            taken += least
         if runs:
-            return fit([head, *self._runs(runs, moment, width, height - taken, charts), *below], height)
-        nothing = Block(lambda _: [text("Nothing is running.", "dim")], 1, 1)
-        return fit([head, *([nothing] if moment.page is not None and not moment.problem else []), *below], height)
+            names = max(row.name_length for run in runs for row in (*run.totals, *run.rows))
+            look = Look.of(width, names, self._selected, bool(moment.problem))
+            wanted = lines_wanted(runs, look)
+            spare = height - head.wanted - wanted - sum(block.wanted for block in below) - ended.least
+            room = max(spare, height // 5) if charts and not moment.problem else 0
+            curves = Curves.of(runs, self._selected, room)
+            middle = [
+                Block(lambda lines: draw_runs(runs, look, lines), wanted, min(wanted, 8)),
+                Block(lambda _: curves.draw(self._trends, moment.now, width), curves.lines, curves.lines),
+            ]
+        else:
+            nothing = Block(lambda _: [text("Nothing is running.", "dim")], 1, 1)
+            middle = [nothing] if moment.page is not None and not moment.problem else []
+        if ended.lines:
+            below.append(Block(lambda lines: ended.draw(width, lines), ended.wanted, ended.least))
+        return fit([head, *middle, *below], height)
 
-    def _runs(self, runs: Sequence[RunRows], moment: ScreenMoment, width: int, spare: int, charts: bool) -> list[Block]:
-        """The table of active runs, and the curves for which `spare` lines are left; with them, it needs no charts."""
-        room = spare if charts and width >= NARROW and not moment.problem else 0
-        curves = Curves.of(runs, self._selected, room)
-        rows = [row for run in runs for row in (*run.totals, *run.rows)]
-        names = max(row.name_length for row in rows)
-        columns = Columns.of(width, names, charts and any(row.key not in curves.keys for row in rows))
-        look = Look(width, columns, moment.now, self._selected, bool(moment.problem), curves.keys)
-        wanted = lines_wanted(runs)
-        table = Block(lambda lines: draw_runs(runs, self._trends, look, lines), wanted, min(wanted, 8))
-        return [table, Block(lambda _: curves.draw(self._trends, look), curves.lines, curves.lines)]
-
-    def _head(self, moment: ScreenMoment, page: Page, width: int) -> list[Text]:
+    def _head(self, moment: Moment, page: Page, width: int) -> list[Text]:
         states = [worker.state for worker in page.workers if worker.active]
         counts = [
             in_style(f"{states.count(state)} {state}", state) for state in ("stalled", "running") if state in states
@@ -145,7 +113,7 @@ class Screen:
             head.append(text(f"Trying again. {moment.advice}", "red"))
         return head
 
-    def _alerts(self, moment: ScreenMoment, lines: int) -> list[Text]:
+    def _alerts(self, moment: Moment, lines: int) -> list[Text]:
         alerts = moment.alerts or ()
         title = f"Alerts of {self._prometheus}"
         drawn = [text(f"{title}: it {moment.alerts_problem}" if moment.alerts_problem else title, "bold")]
@@ -205,75 +173,3 @@ def _vdisk(vdisk: Vdisk, name: int) -> Text:
 
 def _share(ratio: float | None) -> str:
     return figures.NOT_MEASURED if ratio is None else f"{ratio:.0%}"
-
-
-_RESULTS: tuple[tuple[str, int], ...] = (("rate/s", 6), ("mean", 7), ("p99", 7), ("max", 7), ("took", 4), ("ended", 5))
-_MEASURED = 4
-"""How many of these count as measured."""
-_STATE = 9
-_BEFORE = 2 + 1 + _STATE + 2
-"""Columns of a line of an ended worker beside its name and its figures."""
-
-
-def _ended(workers: Sequence[Worker], now: float, width: int, lines: int) -> list[Text]:
-    """Workers of ended runs with their results, one line per operation, most recently ended first."""
-    results = [(worker, result) for worker in workers for result in _results(worker)]
-    warmups = _warmups(workers)
-    shown = cut(results, lines - 1 - bool(warmups))
-    names = [
-        " ".join(dict.fromkeys(filter(None, (worker.run, *labels_of(worker, result, alone=True)))))
-        for worker, result in shown
-    ]
-    longest = max((text(name).cell_len for name in names), default=0)
-    room = max(16, width - 3 - _STATE - sum(1 + size for _, size in _RESULTS))
-    length = min(longest, room)
-    head = line((text("Ended"), length + 3 + _STATE, "left"), *((text(t), size, "right") for t, size in _RESULTS))
-    head.stylize("dim")
-    drawn = [head, *(_result(name, length, width, of, now) for name, of in zip(names, shown, strict=True))]
-    drawn += rest(len(results) - len(shown))
-    if warmups:
-        drawn.append(text(f"    benchwatch show leaves out the warm-ups: {warmups}", "dim"))
-    return drawn
-
-
-def _results(worker: Worker) -> Sequence[Measured]:
-    """What the tool reports of the whole run is no result if there is a warm-up to leave out."""
-    return (not worker.warmup and worker.result) or (Measured(),)
-
-
-def _warmups(workers: Sequence[Worker]) -> str:
-    """The runs with results that have a warm-up, and how long it is."""
-    found = {worker.run: worker.warmup for worker in workers if worker.warmup and worker.result}
-    return ", ".join(f"{run} {figures.duration(warmup)}" for run, warmup in found.items())
-
-
-def _result(name: str, length: int, width: int, of: tuple[Worker, Measured], now: float) -> Text:
-    worker, result = of
-    took = None if worker.start is None or worker.end is None else worker.end - worker.start
-    cells = (
-        figures.rate(result.rate),
-        figures.latency(result.latency),
-        figures.latency(result.quantiles.get("0.99")),
-        figures.latency(result.quantiles.get("1")),
-        brief(took),
-        brief(None if worker.end is None else max(0.0, now - worker.end)),
-    )
-    sizes = [size for _, size in _RESULTS]
-    figured: list[tuple[Text, int, Align]] = [
-        (text(cell), size, "right") for cell, size in zip(cells, sizes, strict=True)
-    ]
-    remarks = worker.notes
-    instead = "benchwatch show" if worker.warmup and worker.result else worker.reason
-    if instead and result.rate is None:
-        room = sum(sizes[:_MEASURED]) + _MEASURED - 1
-        behind = width - _BEFORE - length - sum(1 + size for size in sizes)
-        if room < min(text(instead).cell_len, behind):
-            remarks = (instead, *remarks)
-        else:
-            figured[:_MEASURED] = [(text(instead), room, "left")]
-    drawn = line(
-        (text(f"  {name}"), length + 2, "left"),
-        (in_style(worker.state, worker.state), _STATE, "left"),
-        *figured,
-    )
-    return drawn.append_text(text("".join(f"  {remark}" for remark in remarks), "dim"))

@@ -6,10 +6,8 @@ from typing import NamedTuple
 from rich.text import Text
 
 from ..values import numbers as figures
-from ..values.sparkline import sparkline
 from .blocks import joined, line, rest, text
-from .rows import Key, Note, RunRows, ShownRow, severity
-from .trends import COLUMNS, SECONDS, Trends
+from .rows import Note, RunRows, ShownRow, severity
 
 _STATES = {
     "running": ("●", "green"),
@@ -27,48 +25,36 @@ _REMARKS = ("all", "bad", "none")
 """Which remarks are shown below a row, fullest form first."""
 _ROOMY = 100
 """Width from which figures and their units are separated."""
-NARROW = 76
-"""Width below which there are no charts."""
-
-
-class Columns(NamedTuple):
-    """How wide the columns are."""
-
-    name: int
-    chart: int
-    figure: int
-
-    @classmethod
-    def of(cls, width: int, names: int = 0, charts: bool = True) -> "Columns":
-        """The columns for a screen of that width and names of that length; charts get the remaining space."""
-        figure = 7 if width >= _ROOMY else 6
-        charts = charts and width >= NARROW
-        left = width - 2 - _AGE - _RATE - (1 + len(QUANTILES)) * figure - (7 + 2 * charts)
-        chart = min((left - max(12, min(names, left // 3))) // 2, COLUMNS) if charts else 0
-        if chart > _MINUTE:
-            chart -= chart % _MINUTE
-        name = left - 2 * chart if charts else max(names, 12)
-        return cls(max(8, min(name, left - 2 * chart, max(names, 40))), chart, figure)
-
-
-_AGE = 4
-_RATE = 6
-_MINUTE = 60 // SECONDS
+_AGE, _RATE = 4, 6
 
 
 class Look(NamedTuple):
     """How the table is drawn."""
 
     width: int
-    columns: Columns
-    now: float
-    """Unix seconds."""
+    name: int
+    """The width of the column of names."""
     selected: str
     """The run that is shown first."""
     lost: bool
     """Whether the exporter does not answer, so that no number is current."""
-    curved: frozenset[Key] = frozenset()
-    """Rows with a curve below the table, which need no chart in it."""
+
+    @classmethod
+    def of(cls, width: int, names: int, selected: str, lost: bool) -> "Look":
+        """For a screen of that width and names of that length."""
+        look = cls(width, 0, selected, lost)
+        left = width - 2 - _AGE - _RATE - (1 + len(QUANTILES)) * look.figure - 7
+        return look._replace(name=max(8, min(max(names, 12), left)))
+
+    @property
+    def figure(self) -> int:
+        """The width of a column of latencies."""
+        return 7 if self.width >= _ROOMY else 6
+
+    @property
+    def row(self) -> int:
+        """The width of a row."""
+        return 2 + self.name + 1 + _AGE + 1 + _RATE + (1 + len(QUANTILES)) * (1 + self.figure)
 
 
 def in_style(content: str, state: str) -> Text:
@@ -88,17 +74,11 @@ def brief(seconds: float | None) -> str:
 
 def heading(look: Look) -> Text:
     """The titles of the columns."""
-    columns = look.columns
-    minutes = columns.chart // _MINUTE
-    chart = text(f"last {minutes} min" if minutes else figures.duration(columns.chart * SECONDS))
     titles = line(
-        (text("  worker"), columns.name + 2, "left"),
+        (text("  worker"), look.name + 2, "left"),
         (text("age"), _AGE, "right"),
         (text("rate/s"), _RATE, "right"),
-        (chart, columns.chart, "left"),
-        (text("mean"), columns.figure, "right"),
-        (chart, columns.chart, "left"),
-        *((text(name), columns.figure, "right") for name, _ in QUANTILES),
+        *((text(name), look.figure, "right") for name in ("mean", *(name for name, _ in QUANTILES))),
     )
     titles.stylize("dim")
     return titles
@@ -110,53 +90,60 @@ class _Plan(NamedTuple):
     run: RunRows
     rows: list[tuple[ShownRow, list[Note]]]
     hidden: int
+    look: Look
 
     @property
     def height(self) -> int:
         """The number of lines that it takes."""
-        rows = sum(1 + bool(notes) for _, notes in self.rows) + bool(self.hidden and self.rows)
-        return 1 + len(self.run.verdict) + rows
+        rows = sum(1 + (bool(notes) and not _beside(row, notes, self.look)) for row, notes in self.rows)
+        return 1 + len(self.run.verdict) + rows + bool(self.hidden and self.rows)
 
 
-def lines_wanted(runs: Sequence[RunRows]) -> int:
+def _beside(row: ShownRow, notes: Sequence[Note], look: Look) -> bool:
+    """Whether the remarks have room in the line of the row."""
+    length = look.row + 1 + sum(3 + len(note.text) for note in notes)
+    return length <= look.width and not look.lost and _instead(row, look) is None
+
+
+def lines_wanted(runs: Sequence[RunRows], look: Look) -> int:
     """The number of lines that hold everything."""
-    return 1 + sum(_plan(run, "all").height for run in runs)
+    return 1 + sum(_plan(run, look, "all").height for run in runs)
 
 
-def draw_runs(runs: Sequence[RunRows], trends: Trends, look: Look, lines: int) -> list[Text]:
+def draw_runs(runs: Sequence[RunRows], look: Look, lines: int) -> list[Text]:
     """The runs in that many lines: remarks are dropped first, then the fastest workers, then runs."""
     ordered = sorted(runs, key=lambda run: run.name != look.selected)
     left = lines - 1
     drawn = [heading(look)]
     for number, run in enumerate(ordered):
         others = ordered[number + 1 :]
-        plan = _fullest(run, others, left)
+        plan = _fullest(run, others, look, left)
         if plan.height > left or (others and plan.height == left):
             more = len(ordered) - number
             return [*drawn, text(f"+ {more} more run{'s' * (more > 1)}", "dim")]
-        drawn += _draw(plan, trends, look)
+        drawn += _draw(plan, look)
         left -= plan.height
     return drawn
 
 
-def _fullest(run: RunRows, others: Sequence[RunRows], lines: int) -> _Plan:
+def _fullest(run: RunRows, others: Sequence[RunRows], look: Look, lines: int) -> _Plan:
     """The fullest form in which all these runs fit; if none does, what the shortest form of the others leaves."""
     for remarks in _REMARKS:
-        plan = _plan(run, remarks)
-        if plan.height + sum(_plan(other, remarks).height for other in others) <= lines:
+        plan = _plan(run, look, remarks)
+        if plan.height + sum(_plan(other, look, remarks).height for other in others) <= lines:
             return plan
-    lines -= sum(_plan(other, "none", 0).height for other in others)
-    plan = _plan(run, "none")
-    return plan if plan.height <= lines else _plan(run, "none", lines - 2 - len(run.verdict) - len(run.totals))
+    lines -= sum(_plan(other, look, "none", 0).height for other in others)
+    plan = _plan(run, look, "none")
+    return plan if plan.height <= lines else _plan(run, look, "none", lines - 2 - len(run.verdict) - len(run.totals))
 
 
-def _plan(run: RunRows, remarks: str, most: int | None = None) -> _Plan:
+def _plan(run: RunRows, look: Look, remarks: str, most: int | None = None) -> _Plan:
     """A run with all its rows, or with its totals and at most `most` rows, the worst ones, but at least one row."""
     rows: Sequence[ShownRow] = run.rows
     if most is not None:
         rows = sorted(rows, key=_worst_first)[: max(most, 0 if run.totals else 1)]
     shown = [_with_notes(row, remarks) for row in (*run.totals, *rows)]
-    return _Plan(run, shown, len(run.rows) - len(rows))
+    return _Plan(run, shown, len(run.rows) - len(rows), look)
 
 
 def _with_notes(row: ShownRow, remarks: str) -> tuple[ShownRow, list[Note]]:
@@ -167,14 +154,17 @@ def _with_notes(row: ShownRow, remarks: str) -> tuple[ShownRow, list[Note]]:
     return row, [note for note in row.notes if remarks == "all" or (remarks == "bad" and note.bad)]
 
 
-def _draw(plan: _Plan, trends: Trends, look: Look) -> list[Text]:
+def _draw(plan: _Plan, look: Look) -> list[Text]:
     drawn = [_title(plan.run, look)]
     drawn += [text(f"  {part}", "bold yellow") for part in plan.run.verdict]
     for row, notes in plan.rows:
-        drawn.append(_row(row, trends, look))
+        drawn.append(_row(row, look))
         if notes and not look.lost:
-            remarks = [text(note.text, "yellow" if note.bad else "dim") for note in notes]
-            drawn.append(text("    ").append_text(joined(remarks)))
+            remarks = joined([text(note.text, "yellow" if note.bad else "dim") for note in notes])
+            if _beside(row, notes, look):
+                drawn[-1].append("    ").append_text(remarks)
+            else:
+                drawn.append(text("    ").append_text(remarks))
     return drawn + rest(plan.hidden if plan.rows else 0)
 
 
@@ -191,32 +181,26 @@ def _title(run: RunRows, look: Look) -> Text:
     return title.append("  ").append_text(joined([*counts, *facts], width=look.width - title.cell_len))
 
 
-def _row(row: ShownRow, trends: Trends, look: Look) -> Text:
-    columns, measured = look.columns, row.measured
+def _row(row: ShownRow, look: Look) -> Text:
+    measured = row.measured
     state = "unknown" if look.lost and row.state else row.state
-    charted = columns.chart and row.key not in look.curved
-    rates, latencies = (trend.chart(look.now, columns.chart) if charted else [] for trend in trends.of(row.key))
     start = line(
         (in_style(_STATES.get(state, "?")[0], state), 1, "left"),
-        (_name(row, columns.name), columns.name, "left"),
+        (_name(row, look.name), look.name, "left"),
         (text(brief(row.age) if row.state else "", "yellow" if row.late or look.lost else "dim"), _AGE, "right"),
         (_rate(measured.rate, look), _RATE, "right"),
     )
-    whole = line(
-        (start, start.cell_len, "left"),
-        (_chart(rates), columns.chart, "left"),
-        (_latency(measured.latency, look, row.objective, "bold red", "bold"), columns.figure, "right"),
-        (_chart(latencies), columns.chart, "left"),
-    )
+    mean = _latency(measured.latency, look, row.objective, "bold red", "bold")
     if instead := _instead(row, look):
-        room = max((columns.figure + 1) * len(QUANTILES), look.width - whole.cell_len) - 1
-        if instead.cell_len > room and measured.rate is None:  # beside the chart of nothing
-            whole, room = start, look.width - start.cell_len - 1
-        return line((whole, whole.cell_len, "left"), (instead, room, "left"))
+        whole = line((start, start.cell_len, "left"), (mean, look.figure, "right"))
+        if instead.cell_len > look.width - whole.cell_len - 1 and measured.rate is None:
+            whole = start
+        return line((whole, whole.cell_len, "left"), (instead, max(1, look.width - whole.cell_len - 1), "left"))
     return line(
-        (whole, whole.cell_len, "left"),
+        (start, start.cell_len, "left"),
+        (mean, look.figure, "right"),
         *(
-            (_latency(measured.quantiles.get(quantile), look, row.objective, "yellow"), columns.figure, "right")
+            (_latency(measured.quantiles.get(quantile), look, row.objective, "yellow"), look.figure, "right")
             for _, quantile in QUANTILES
         ),
     )
@@ -252,10 +236,4 @@ def _latency(value: float | None, look: Look, objective: float | None, missed: s
         return text(figures.NOT_MEASURED, "dim")
     shown = figures.latency(value)
     above = objective is not None and value > objective
-    return text(shown if look.columns.figure > 6 else shown.replace(" ", ""), missed if above else style)
-
-
-def _chart(values: Sequence[float | None]) -> Text:
-    chart = text(sparkline(values), "blue")
-    chart.highlight_words("_", "bold red")
-    return chart
+    return text(shown if look.figure > 6 else shown.replace(" ", ""), missed if above else style)
