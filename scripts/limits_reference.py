@@ -14,12 +14,12 @@ from benchwatch.settings.settings import PushSettings, RunsSettings
 from benchwatch.tools import api, lines
 from benchwatch.tools.fio import document, framing, jobs
 from benchwatch.tools.pgbench import lifecycle, results, transactions
-from benchwatch.values import bounded_yaml
+from benchwatch.values import yaml
 from benchwatch.watch import sources
 
 _KIB, _MIB = 1024, 1024**2
 _SERIES, _PUSH, _CVM = Limits(), PushSettings(), NutanixSettings()
-_YAML = (bounded_yaml.RECORD, bounded_yaml.CONFIGURATION)
+_YAML = (yaml.RECORD, yaml.CONFIGURATION)
 
 Row = tuple[str, int | str, str]
 """A bound, its value (int: printed with separators), and what happens beyond it."""
@@ -50,7 +50,7 @@ def _sections() -> tuple[Section, ...]:
             'earlier values stay (`benchwatch_watch_errors_total{reason="run_yaml"}`).',
             (
                 ("size", _yaml("size"), "refused"),
-                ("keys and values, aliases written out", _yaml("values"), "refused"),
+                ("keys and values", _yaml("values"), "refused"),
                 ("lists and mappings nested in each other", _yaml("depth"), "refused"),
                 ("`start`, `end`", "2001 to 2286, Unix seconds", "refused"),
                 ("durations, `cpu_seconds`", "0 to 10^9 s; `runs.poll_interval` 10 ms to 1 h", "refused"),

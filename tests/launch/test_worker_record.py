@@ -201,3 +201,12 @@ def test_only_a_run_that_can_be_compared_is_proposed(place: Launchpad) -> None:
     assert proposed("files1", "fileio-rndrw-t4-1.0.20") == []
     assert proposed("cpu2", "cpu-1.0.20") == ["runs/cpu1 runs/cpu2"]
     assert proposed("files2", "fileio-rndrw-t4-1.0.20") == ["runs/files1 runs/files2"]
+
+
+def test_an_object_that_a_record_holds_twice_is_written_twice(tmp_path: Path) -> None:
+    record = RunRecord(tmp_path, "a", "b")
+    record.create()
+    disks = {"sdb": "log"}
+    record.write(disks=disks, found={"host": "db1", "disks": disks})
+    record.check()
+    record.release()

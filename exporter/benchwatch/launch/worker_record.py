@@ -19,6 +19,13 @@ from ..settings.settings import RunsSettings
 from ..values.errors import UserError
 
 
+class _Dumper(yaml.SafeDumper):
+    """Writes an object twice instead of an alias, which readers refuse."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
 class RunRecord:
     """A worker's record, and the paths of its other files."""
 
@@ -138,7 +145,7 @@ class RunRecord:
         """Add to the content and replace the file atomically. Raises OSError."""
         self._content |= {name: value for name, value in content.items() if value not in (None, "", {}, [])}
         beside = self.folder / f".{self.path.name}"
-        text = yaml.safe_dump(self._content, sort_keys=False, allow_unicode=True, width=120)
+        text = yaml.dump(self._content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
         try:
             with beside.open("w", encoding="utf-8") as file:
                 file.write(text)

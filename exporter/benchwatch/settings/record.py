@@ -32,10 +32,9 @@ from typing import Annotated
 
 import msgspec
 
-from ..values.bounded_yaml import RECORD
 from ..values.durations import Duration, PointInTime
 from ..values.errors import ConfigError, excerpt
-from ..values.yaml import read_yaml
+from ..values.yaml import RECORD, read_yaml
 from .settings import NOT_KNOWN, Here, HostName, RunsSettings
 
 NAME = "run.yaml"

@@ -1,19 +1,28 @@
-"""Reads YAML files into structs: an error names the file, the line, the key and what was expected."""
+"""Reads YAML files into structs: an error names the file, the line, the key and what was expected.
+
+Anybody may write a record, so size, depth and number of values are checked before anything is built, by libyaml if
+PyYAML has it. Aliases are refused: with them, a few hundred bytes stand for gigabytes. Unlike in YAML 1.1, dates stay
+text (`2024-02-30` is a label's value, not a fault) and numbers have at most 64 bits. Any other scalar that cannot be
+read is an error with its line.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import yaml
 from msgspec import inspect
 
-from . import bounded_yaml
-from .bounded_yaml import CONFIGURATION, Bounds
 from .durations import Duration, PointInTime
 from .errors import ConfigError, excerpt
 from .suggestion import did_you_mean, either
+
+try:
+    from yaml import CSafeLoader as _SafeLoader
+except ImportError:  # PyYAML was built without libyaml
+    from yaml import SafeLoader as _SafeLoader  # type: ignore[assignment]
 
 _T = TypeVar("_T")
 _LONGEST = 300
@@ -24,6 +33,80 @@ _KINDS = {
 }
 """Names of types in messages, by msgspec's names."""
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
+_DATE = "tag:yaml.org,2002:timestamp"
+_NUMBERS = ("int", "float")
+_LONGEST_NUMBER = 100
+"""Characters."""
+_SENTENCE = 200
+"""Characters of a message; a document may have written some of them."""
+
+
+class Bounds(NamedTuple):
+    """How large a document may be."""
+
+    size: int
+    """Bytes."""
+    values: int
+    """Keys, values and lists."""
+    depth: int = 16
+    """Nested lists and mappings."""
+
+
+RECORD = Bounds(256 * 1024, 2_000)
+"""For a record of a run. Anybody may push one, so the exporter must read it within a few milliseconds."""
+CONFIGURATION = Bounds(16 * 1024 * 1024, 200_000)
+"""For a file of the exporter's owner, which is read once at the start; a mapping may name thousands of vdisks."""
+
+
+class YamlDocument(NamedTuple):
+    """The content of a text."""
+
+    content: Any
+    node: yaml.Node | None
+    """The content with positions in the text; None for an empty text."""
+
+
+class YamlUnreadable(ValueError):
+    """The text is not YAML, or exceeds the bounds: a sentence, and the line (from 1) if known."""
+
+    def __init__(self, sentence: str, line: int | None) -> None:
+        clean = "".join(char if char.isprintable() else "\ufffd" for char in sentence[:_SENTENCE])
+        super().__init__(clean)
+        self.line = line
+
+
+class _Loader(_SafeLoader):
+    """Builds the values of a document that was counted."""
+
+
+def _checked(kind: str) -> Callable[[Any, Any], Any]:
+    """A constructor for a kind of scalar; every failure is an error of YAML with its line."""
+    construct = getattr(_SafeLoader, f"construct_yaml_{kind}")
+
+    def checked(loader: _SafeLoader, node: yaml.Node) -> Any:
+        fault = f"{kind} that cannot be read"
+        try:
+            # The time for a number grows with the square of its length.
+            if kind not in _NUMBERS or len(node.value) <= _LONGEST_NUMBER:
+                value = construct(loader, node)
+                if kind != "int" or -(2**63) <= value < 2**63:
+                    return value
+            fault = "number of more than 64 bits (put it in quotes to make it a text)"
+        except yaml.YAMLError:
+            raise
+        except Exception:  # ValueError of int(), KeyError of a bool, AttributeError of a date ...
+            pass
+        raise yaml.constructor.ConstructorError(None, None, f"{fault}: {node.value[:60]!r}", node.start_mark)
+
+    return checked
+
+
+for _kind in ("bool", "int", "float", "binary", "timestamp"):
+    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _checked(_kind))
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in found if tag != _DATE]
+    for first, found in _SafeLoader.yaml_implicit_resolvers.items()
+}
 
 
 def read_yaml(path: Path, kind: type[_T], bounds: Bounds = CONFIGURATION) -> _T:
@@ -38,8 +121,8 @@ def read_yaml(path: Path, kind: type[_T], bounds: Bounds = CONFIGURATION) -> _T:
     if len(data) > bounds.size:
         raise ConfigError(f"{path}: expected at most {bounds.size} bytes")
     try:
-        document = bounded_yaml.load(text, bounds)
-    except bounded_yaml.YamlUnreadable as error:
+        document = _load(text, bounds)
+    except YamlUnreadable as error:
         line = f":{error.line}" if error.line else ""
         raise ConfigError(f"{path}{line}: {error}") from error
     content = {} if document.content is None else document.content
@@ -47,6 +130,38 @@ def read_yaml(path: Path, kind: type[_T], bounds: Bounds = CONFIGURATION) -> _T:
         return msgspec.convert(content, kind, dec_hook=_convert)
     except msgspec.ValidationError as error:
         raise ConfigError(_sentence(path, document.node, content, str(error), kind)) from error
+
+
+def _load(text: str, bounds: Bounds) -> YamlDocument:
+    """The one document of a text. Raises YamlUnreadable."""
+    try:
+        _count(text, bounds)
+        loader = _Loader(text)
+        try:
+            node = loader.get_single_node()
+            return YamlDocument(None if node is None else loader.construct_document(node), node)
+        finally:
+            loader.dispose()
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or " ".join(str(error).split())
+        last = text.rstrip("\n").count("\n") + 1  # libyaml reports a missing end on a line after the last one
+        raise YamlUnreadable(f"expected YAML: {problem}", min(mark.line + 1, last) if mark else None) from error
+
+
+def _count(text: str, bounds: Bounds) -> None:
+    """Raises YamlUnreadable if the text exceeds its bounds, and YAMLError if it is not YAML."""
+    values = depth = 0
+    for event in yaml.parse(text, Loader=_SafeLoader):
+        line = event.start_mark.line + 1 if event.start_mark else None
+        values += isinstance(event, yaml.NodeEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.AliasEvent):
+            raise YamlUnreadable(f"expected no aliases, got *{event.anchor}: write out what it stands for", line)
+        if values > bounds.values:
+            raise YamlUnreadable(f"expected at most {bounds.values} keys and values", line)
+        if depth > bounds.depth:
+            raise YamlUnreadable(f"expected at most {bounds.depth} lists and mappings nested in each other", line)
 
 
 def _convert(kind: type, value: Any) -> Any:

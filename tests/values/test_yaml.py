@@ -51,27 +51,20 @@ def refusal(path: Path, text: str, bound: int = 600) -> str:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (BOMB, ":4: expected at most 2000 keys and values, aliases written out"),
-        ("a: &a [*a]\n", ":1: expected no alias within what it stands for, got *a"),
+        (BOMB, ":2: expected no aliases, got *a: write out what it stands for"),
+        ("a: &a [*a]\n", ":1: expected no aliases, got *a: write out what it stands for"),
         ("[" * 5000, ":1: expected at most 16 lists and mappings nested in each other"),
         ("? " * 5000, ":1: expected at most 16 lists and mappings nested in each other"),
         ("- " * 5000, ":1: expected at most 16 lists and mappings nested in each other"),
         (
             "parameters:\n" + "".join(f"  p{n}: v{n}\n" for n in range(12_000)),
-            ":1000: expected at most 2000 keys and values, aliases written out",
+            ":1000: expected at most 2000 keys and values",
         ),
         ("labels: {a: " + "x" * 300_000 + "}\n", ": expected at most 262144 bytes"),
     ],
 )
 def test_what_is_too_large_or_too_deep_is_refused_with_its_place(tmp_path: Path, text: str, said: str) -> None:
     assert refusal(tmp_path / "run.yaml", text) == said
-
-
-def test_aliases_and_merge_keys_within_the_bounds_are_taken(tmp_path: Path) -> None:
-    path = tmp_path / "run.yaml"
-    path.write_text("disks: &d {sdb: log}\nlabels: {<<: *d, vm: x}\ncommand: &c [a, b]\n")
-    record = load_runfile(path, RunsSettings())
-    assert (record.disks, record.labels) == ({"sdb": "log"}, {"sdb": "log", "vm": "x"})
 
 
 def test_a_configuration_may_be_far_larger_than_a_record(tmp_path: Path) -> None:
