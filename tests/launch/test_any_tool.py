@@ -165,7 +165,7 @@ def test_a_tool_that_may_not_write_here_is_offered_no_room_for_its_log(
     known(ToyLauncher())
     place.tool("doas", 'exec "$@"')
     assert main(["run", "--name", "a", "--", "doas", "toy", "--cars=2", "/dev/null"]) == 0
-    assert "no trace, because doas may not let toy write here: no percentiles" in capfd.readouterr().err
+    assert "no percentiles: doas may not let toy write a trace here" in capfd.readouterr().err
     assert place.record("a", "toy")["command"] == ["doas", "toy", "--report=1", "--cars=2", "/dev/null"]
 
 

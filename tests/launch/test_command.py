@@ -101,7 +101,7 @@ def test_a_closed_stream_is_not_taken_for_the_record(place: Launchpad) -> None:
 def test_options_that_have_no_effect_are_said(place: Launchpad) -> None:
     place.tool("pgbench", "exit 0")
     done = place.run("--name", "a", "--warmup", "60", "--no-percentiles", "--", "pgbench", "-T", "2")
-    assert "all of its 2 s is warm-up, so no results remain: give a shorter --warmup" in own(done.stderr)
+    assert "the warm-up covers all of its 2 s, so no results remain: use a shorter --warmup" in own(done.stderr)
     done = place.run("--name", "b", "--pause", "1s", "--", "pgbench", "-T", "2")
     assert (done.returncode, own(done.stderr)) == (2, ["--pause requires --repeat, such as --repeat 5"])
     assert place.run("--name", "b", "--repeat", "1", "--pause", "1s", "--", "pgbench", "-T", "2").returncode == 0
@@ -561,7 +561,7 @@ def test_a_user_who_may_not_write_here_gets_no_log(place: Launchpad) -> None:
     place.tool("sudo", 'shift 2; exec "$@"')
     done = place.run("--name", "a", "--", "sudo", "-u", "postgres", "pgbench", "-S")
     assert done.stdout == b"-P 1 --progress-timestamp -S\n"
-    assert "sudo may not let pgbench write here: no percentiles" in own(done.stderr)[0]
+    assert "no percentiles: sudo may not let pgbench write a transaction log here" in own(done.stderr)[0]
 
 
 @pytest.mark.parametrize("wrapper", ["oc exec db1 --", "timeout 60 oc exec db1 --"])
@@ -572,7 +572,7 @@ def test_behind_a_program_that_is_not_known_to_leave_it_here_there_is_no_log_and
     place.tool("oc", 'shift 3; exec "$@"')
     done = place.run("--name", "a", "--", *wrapper.split(), "pgbench", "-S")
     assert done.stdout == b"-P 1 --progress-timestamp -S\n"
-    assert "may not let pgbench write here: no percentiles" in own(done.stderr)[0]
+    assert "may not let pgbench write a transaction log here" in own(done.stderr)[0]
     assert place.record("a")["parameters"] == {"pgbench_version": "15.18"}
 
 
@@ -591,7 +591,7 @@ def test_a_container_is_made_once(place: Launchpad) -> None:
     done = place.run("--name", "a", "--", "docker", *wrapper.split(), "-S")
     assert (place.folder / "started").read_text() == f"{wrapper} -P 1 --progress-timestamp -S\n"
     assert own(done.stderr)[:2] == [
-        "no transaction log, because docker may not let pgbench write here: no percentiles",
+        "no percentiles: docker may not let pgbench write a transaction log here",
         "the server's settings are not recorded: docker would make a container for the question",
     ]
     assert "parameters" not in place.record("a")
@@ -607,7 +607,7 @@ def test_facts_of_this_machine_are_not_recorded_for_another(place: Launchpad) ->
 def test_where_a_run_is_can_be_said(place: Launchpad) -> None:
     place.tool("pgbench", "true")
     place.tool("ssh", 'shift; exec "$@"')
-    unknown = b"it is not known which machine does the work: name it with --host"
+    unknown = b"the machine that does the work is not known: name it with --host"
     assert unknown in place.run("--name", "a", "--", "ssh", "host", "pgbench").stderr
     assert place.record("a")["found"] == {"host": "", "client": "", "disks": {}}
     options = ("--host", "db1", "--client", "bench1", "--vm", "pg1", "--disk", "sdz=log")

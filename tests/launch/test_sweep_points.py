@@ -107,11 +107,11 @@ def test_the_same_sweep_goes_on_where_it_was_left(place: Launchpad) -> None:
 def test_another_command_or_parameter_is_not_taken_for_the_same_sweep(place: Launchpad) -> None:
     sweep(place, "--order", "given")
     other = ("--", "pgbench", "-S", "-c", "{clients}", "-T", "20")
-    another = "runs/curve-clients1/pgbench.yaml is of another command: choose another --name, or add --overwrite"
+    another = "runs/curve-clients1/pgbench.yaml ran another command: choose another --name, or add --overwrite"
     assert sweep(place, *other)[:2] == (2, [another])
     renamed = sweep(place, "--", "pgbench", "-c", "{c}", values="c=1,2")
     assert renamed[1] == ["runs/curve is a sweep of clients, not of c: choose another --name"]
-    same = "runs/curve-clients1/pgbench.yaml is of the same point with another --repeat"
+    same = "runs/curve-clients1/pgbench.yaml belongs to the same point with another --repeat"
     assert sweep(place, "--repeat", "2")[1] == [f"{same}: choose another --name, or remove it"]
     assert started(place) == ["1", "2", "4"]
     assert sweep(place, "--overwrite", *other)[0] == 0
@@ -134,7 +134,7 @@ def test_two_parameters_are_combined(place: Launchpad) -> None:
         (
             "clients=1,2",
             "-c {client}",
-            "the command has {client}, which no --sweep gives a value; did you mean clients?",
+            "the command has {client}, but no --sweep sets it; did you mean clients?",
         ),
         ("clients=1,2", "-c 2", "--sweep clients: the command has no {clients}: write it where the value belongs"),
         ("clients=1,1", "-c {clients}", "--sweep: clients has a value twice in '1,1'"),

@@ -459,7 +459,7 @@ def test_the_log_reports_a_page_that_stays_broken_once(world: World, caplog: pyt
         world.poll(poller)
     assert [record.getMessage() for record in caplog.records] == [
         "cvm cvm-a: page vdisk_stats: http_status: HTTP status 404",
-        "cvm cvm-a: page vdisk_stats: can be read again",
+        "cvm cvm-a: page vdisk_stats: readable again",
     ]
 
 
@@ -494,7 +494,7 @@ def test_the_log_has_one_line_for_each_change_of_condition(world: World, caplog:
     assert [re.sub(r"\d+", "N", line) for line in lines] == [
         "cvm cvm-a: page main: http_status: HTTP status N",
         "cvm cvm-a: page main: truncated: ends after N of N bytes",
-        "cvm cvm-a: page main: can be read again",
+        "cvm cvm-a: page main: readable again",
         "cvm cvm-a: page main, in part: unrecognised: N items not recognised: run benchwatch nutanix check",
     ]
 

@@ -51,7 +51,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     run.add_argument("--vm", metavar="NAME", help="VM name in the vdisk mapping (default: the host's name)")
     run.add_argument("--disk", help="role of a disk of the host, such as sdb=log; can be repeated", **pairs)
     run.add_argument("--objective", type=_objective, metavar="TIME", help="latency objective, such as 1ms")
-    run.add_argument("--warmup", type=duration, metavar="TIME", help="leave this time at the start out of results")
+    run.add_argument("--warmup", type=duration, metavar="TIME", help="leave this much time at the start out of results")
     run.add_argument(
         "--percentiles",
         action=argparse.BooleanOptionalAction,
@@ -96,7 +96,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
         type=variant,
         metavar="NAME:DIFFERENCE",
         help="a variant to compare with the first one: a variable of the environment (off:'PGOPTIONS=-c jit=off'), "
-        f"arguments (small:'-s 10') or nothing (on:); --repeat rounds (default: {ROUNDS})",
+        f"arguments (small:'-s 10') or nothing (on:); --repeat sets the number of rounds (default: {ROUNDS})",
     )
     run.add_argument(
         "--before",

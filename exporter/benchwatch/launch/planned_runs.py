@@ -191,10 +191,14 @@ def _check_names(names: Sequence[str], worker: str, repeat: int) -> None:
 def _check_repeats(runs: Path, name: str, worker: str, repeat: int, *, swept: bool) -> None:
     """Raises UserError if there are runs that views would take for further repeats, or for the same point."""
     if repeat > 1 and (older := RunRecord(runs, f"{name}-{repeat + 1}", worker)).path.exists():
-        raise UserError(f"{older.path} is of an earlier, longer series {name}: choose another --name, or remove it")
+        raise UserError(
+            f"{older.path} belongs to an earlier, longer series {name}: choose another --name, or remove it"
+        )
     other = RunRecord(runs, name if repeat > 1 else f"{name}-1", worker)
     if swept and other.path.exists():
-        raise UserError(f"{other.path} is of the same point with another --repeat: choose another --name, or remove it")
+        raise UserError(
+            f"{other.path} belongs to the same point with another --repeat: choose another --name, or remove it"
+        )
 
 
 def _content(options: argparse.Namespace) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prep
     warmup = plan.content.get("warmup")
     if warmup is not None and command.length is not None and warmup >= command.length:
         preparation = preparation.remark(
-            f"all of its {command.length:g} s is warm-up, so no results remain: give a shorter --warmup"
+            f"the warm-up covers all of its {command.length:g} s, so no results remain: use a shorter --warmup"
         )
     for remark in (*preparation.remarks, *facts.remarks, *_place_remarks(plan.content, facts, host)):
         terminal.say(remark)
@@ -116,7 +116,7 @@ def _adds(preparation: Preparation, command: Command, room: LogRoom | None, reco
 def _place_remarks(content: Mapping[str, Any], facts: Facts, host: Host) -> list[str]:
     """What is wrong or missing in what is known about the run's host and disks."""
     if not (content["host"] or facts.host):
-        return ["it is not known which machine does the work: name it with --host to see its disks and processors"]
+        return ["the machine that does the work is not known: name it with --host to see its disks and processors"]
     own = content["host"] in (None, facts.host) and facts.host == host.name
     return [f"--disk: {fault}" for fault in (check_disks(content["disks"], host.storage)[1] if own else ())]
 
@@ -137,7 +137,7 @@ def _expect_files(plan: Plan, command: Command, files: OwnFiles) -> tuple[Prepar
         return no_log, None
     if benchmark.elsewhere or benchmark.other_user:
         wrapper = benchmark.wrapper[0]
-        remark = f"no {log.name}, because {wrapper} may not let {benchmark.tool} write here: no percentiles"
+        remark = f"no percentiles: {wrapper} may not let {benchmark.tool} write a {log.name} here"
         return no_log.remark(remark), None
     room = files.offer(log)
     preparation = command.prepare(plan.percentiles, room, own)

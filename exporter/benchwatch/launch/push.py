@@ -69,7 +69,7 @@ def _send(url: str, paths: Sequence[Path]) -> int:
         say(sentence)
     if not found and not unreadable:
         shown = ", ".join(map(str, paths))
-        raise UserError(f"nothing to send in {shown}: expected a folder with outputs like db1.out", FAILED)
+        raise UserError(f"nothing to send in {shown}: expected a folder with output such as db1.out", FAILED)
     refused = len(unreadable)
     for record in found:
         trouble = Delivery(url, record, takes_name=False).deliver()

@@ -76,5 +76,5 @@ def _ahead() -> float:
 def _off() -> str:
     off = clock_error()
     if off is None:
-        return "not synchronised, as far as its kernel knows: it may be off by any amount"
+        return "not synchronised according to the kernel: it may be off by any amount"
     return f"off by {numbers.latency(off)} at most"

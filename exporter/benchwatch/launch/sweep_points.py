@@ -96,7 +96,7 @@ def points_of(parameters: Sequence[SweptParameter], words: Sequence[str]) -> lis
     used = [found for word in words for found in _PLACEHOLDER.findall(word)]
     for name in used:
         if name not in names:
-            raise UserError(f"the command has {{{name}}}, which no --sweep gives a value{did_you_mean(name, names)}")
+            raise UserError(f"the command has {{{name}}}, but no --sweep sets it{did_you_mean(name, names)}")
     for name in names:
         if name not in used:
             raise UserError(f"--sweep {name}: the command has no {{{name}}}: write it where the value belongs")
@@ -188,7 +188,7 @@ def earlier_run(record: RunRecord, place: SweepPoint, benchmark: Benchmark) -> b
     words = found.command if isinstance(found.command, list) else []
     same = words[: len(before)] == before and words[len(words) - len(after) :] == after
     if words and not same:
-        raise UserError(f"{record.path} is of another command: choose another --name, or add --overwrite")
+        raise UserError(f"{record.path} ran another command: choose another --name, or add --overwrite")
     return found.exit_code == 0 and not found.signal
 
 
@@ -200,4 +200,4 @@ def check_is_alone(runs: Path, name: str, *, repeated: bool, swept: bool) -> Non
     for record, place in _series_of(path):
         if not (repeated or swept) or (place is not None) != swept:
             what = "series" if place is None else "sweep"
-            raise UserError(f"{record} is of a {what} {name}: choose another --name, or remove it")
+            raise UserError(f"{record} belongs to the {what} {name}: choose another --name, or remove it")

@@ -120,7 +120,7 @@ class RunRecord:
         if not ended:
             return ""
         return (
-            f"{self.folder} has {', '.join(ended)}, which ended before: "
+            f"{self.folder} has {', '.join(ended)}, which had already ended: "
             f"the result of {self.worker} is not added to theirs"
         )
 

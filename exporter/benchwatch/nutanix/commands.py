@@ -111,14 +111,14 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
         "--scene",
         default="checkpoint",
         metavar="NAME",
-        help="what the vdisks do; --list lists all (default: checkpoint)",
+        help="what happens; --list shows all scenes (default: checkpoint)",
     )
     simulate.add_argument("--vdisks", type=count, default=8, metavar="N", help="total number of vdisks (default: 8)")
     simulate.add_argument(
         "--cvms", type=count, default=1, metavar="N", help="number of CVMs, on ports from --listen upwards (default: 1)"
     )
     simulate.add_argument(
-        "--seed", type=int, default=1, metavar="N", help="equal seeds give equal numbers (default: 1)"
+        "--seed", type=int, default=1, metavar="N", help="the same seed gives the same numbers (default: 1)"
     )
     simulate.add_argument(
         "--runs.path",

@@ -253,7 +253,7 @@ class Poller(CvmSource):
         if condition:
             _log.warning("cvm %s: page %s: %s: %s", self.name, page, condition, printable(text))
         else:
-            _log.info("cvm %s: page %s: can be read again", self.name, page)
+            _log.info("cvm %s: page %s: readable again", self.name, page)
 
 
 def _process(main: MainPage) -> tuple[str, float | None]:

@@ -37,8 +37,8 @@ def save(client: Client, vdisks: Sequence[str] | None, folder: Path) -> int:
     _write({folder / files[name]: body for name, body in clean.items() if name not in problems})
     print(f"Replaced: {', '.join(f'{count} {kind}' for kind, count in sanitiser.replaced.items())}.")
     print(
-        "Unchanged: ids, versions, times, all numbers, and texts in unknown places."
-        " Look through the files before you share them."
+        "Not replaced: ids, versions, times, all numbers, and text in unknown places."
+        " Review the files before you share them."
     )
     for name, problem in problems.items():
         say(f"page {name}: {problem}")
