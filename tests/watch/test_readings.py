@@ -5,7 +5,7 @@ from typing import cast
 import pytest
 
 from benchwatch.watch import readings
-from benchwatch.watch.moment import Page
+from benchwatch.watch.known import Page
 from benchwatch.watch.readings import Readings
 from benchwatch.watch.sources import PrometheusReading, Reading, SourceUnreadable, WatchedExporter, WatchedPrometheus
 

@@ -5,7 +5,7 @@ from rich.text import Text
 from benchwatch.model.cvm import Cvm, Vdisk
 from benchwatch.model.run import Measured, Worker
 from benchwatch.values import numbers as figures
-from benchwatch.watch.moment import Alert, Moment
+from benchwatch.watch.known import Alert, Known
 from benchwatch.watch.screen import Screen
 
 from .pages import NOW, URL, moment, page, pgbench, rendered, row, screen_of, shown
@@ -60,7 +60,7 @@ def test_a_silent_worker_shows_no_number_but_the_age_of_its_data() -> None:
 def test_a_lost_exporter_takes_all_numbers_with_it(width: int, height: int) -> None:
     screen = screen_of(moment(pgbench("db1", 1234.0, 0.002, quantiles=QUANTILES)))
     content = page(pgbench("db1", 1234.0, 0.002, quantiles=QUANTILES, age=8.5))
-    screen.show(Moment(NOW + 8, content, NOW, "cannot be reached: Connection refused", "Is it there?"))
+    screen.show(Known(NOW + 8, content, NOW, "cannot be reached: Connection refused", "Is it there?"))
     lines = shown(screen, width, height)
     assert lines[1] == "The exporter cannot be reached: Connection refused. Last read 8.0 s ago."
     assert lines[2] == "Trying again. Is it there?"
@@ -72,7 +72,7 @@ def test_a_lost_exporter_takes_all_numbers_with_it(width: int, height: int) -> N
 
 
 def test_an_exporter_that_was_never_there() -> None:
-    screen = screen_of(Moment(NOW, None, None, "cannot be reached: Connection refused"))
+    screen = screen_of(Known(NOW, None, None, "cannot be reached: Connection refused"))
     assert shown(screen)[1] == "The exporter cannot be reached: Connection refused."
 
 
@@ -169,7 +169,7 @@ def test_names_from_outside_cannot_command_the_terminal(width: int, height: int)
     cvm = Cvm(evil, up=True, last_success=NOW, vdisks=(Vdisk("cvm", evil, evil, evil, evil),))
     content = page(*workers, cvms=(cvm,))
     screen = Screen(URL, URL)
-    screen.show(Moment(NOW, content, NOW, alerts=alerts), fresh=True)
+    screen.show(Known(NOW, content, NOW, alerts=alerts), fresh=True)
     sent = "\n".join(rendered(screen.lines(width, height), width, height, styles=True))
     for forbidden in ("\x1b[2J", "\x1b]", "\x07", "\r", "\x9b", "\u202e", "\u2028"):
         assert forbidden not in sent
@@ -184,7 +184,7 @@ def test_every_size_has_room() -> None:
     vdisks = tuple(Vdisk("cvm1", str(n), "pg1", f"scsi.{n}", "data", oplog=1.0) for n in range(9))
     cvm = Cvm("cvm1", up=True, last_success=NOW, vdisks=vdisks)
     screen = Screen(URL, URL)
-    screen.show(Moment(NOW, page(*workers, cvms=(cvm,)), NOW, alerts=alerts), fresh=True)
+    screen.show(Known(NOW, page(*workers, cvms=(cvm,)), NOW, alerts=alerts), fresh=True)
     for width, height in ((1, 1), (5, 55), (20, 2), (40, 13), (60, 21), (75, 5), (80, 8), (100, 34), (250, 3)):
         assert len(screen.lines(width, height)) == height, (width, height)
 
@@ -253,7 +253,7 @@ def test_vdisks_of_the_benchmark_come_first() -> None:
         Vdisk("cvm1", "1", "pg1", "scsi.2", "log", NOW, {"write": 398.0}, {"write": 0.0007}, {"write": 0.1}, 0.75),
     )
     read = Cvm("cvm1", up=True, last_success=NOW - 4, vdisks=vdisks)
-    screen = screen_of(Moment(NOW, page(cvms=(read, Cvm("cvm2", up=False))), NOW))
+    screen = screen_of(Known(NOW, page(cvms=(read, Cvm("cvm2", up=False))), NOW))
     lines = shown(screen)
     at = lines.index("vdisks  cvm1 read 4.0 s ago · cvm2 does not answer")
     assert words(lines[at + 2]) == "pg1 scsi.2 log – 398 – 700 µs 75% – 10%"

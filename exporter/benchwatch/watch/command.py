@@ -84,7 +84,7 @@ def _once(console: "Console", screen: "Screen", readings: "Readings", as_json: b
     if moment.problem:
         raise UserError(f"the exporter {screen.exporter} {moment.problem}. {moment.advice}".strip(), FAILED)
     if as_json:
-        from .moment import document
+        from .known import document
 
         print(document(moment, screen.exporter), end="")
         return 0

@@ -15,7 +15,7 @@ from ..model.run import Measured, Report
 from ..values import numbers as figures
 from ..values.sparkline import tall
 from .blocks import line, text
-from .moment import Past
+from .known import Past
 from .rows import Key, RunRows, ShownRow, total
 
 _LEAST, _MOST = 4, 10

@@ -11,7 +11,7 @@ from ..model.run import Measured, Run, Worker
 from ..results.folded import Folded, duration, folded, latency, p99, rate
 from ..values import numbers as figures
 from .blocks import Align, cut, line, rest, text
-from .moment import Page
+from .known import Page
 from .rows import labels_of
 from .table import brief, in_style
 

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from .moment import Moment, Page, Past
+from .known import Known, Page, Past
 from .sources import PrometheusReading, Reading, SourceUnreadable, WatchedExporter, WatchedPrometheus
 
 _PROMETHEUS_EVERY = 2.0
@@ -83,13 +83,13 @@ class Readings:
                 raise result
         return fresh
 
-    def moment(self) -> Moment:
+    def moment(self) -> Known:
         """What is known now."""
         now = time.time() - self._clock_ahead
         silent = 0.0 if self._read_at is None else time.monotonic() - self._read_at
         overdue = SourceUnreadable("does not answer") if silent > 2 * self._interval + _OVERDUE else None
         problem = self._problem or overdue
-        return Moment(
+        return Known(
             now=now,
             page=self._page,
             read_at=None if self._read_at is None else now - silent,

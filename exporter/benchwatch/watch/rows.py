@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..model.run import Loss, Measured, Run, Worker
 from ..values import numbers as figures
 from ..values.names import natural
-from .moment import Page
+from .known import Page
 
 _TARGET_REACHED = 0.95
 """Share of a target from which on it counts as reached: rates of single windows are slightly off."""

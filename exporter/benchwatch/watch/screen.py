@@ -10,7 +10,7 @@ from ..values.printable import printable
 from .blocks import Block, cut, fit, joined, line, rest, spread, text
 from .curves import Curves, Trends
 from .ended import Ended
-from .moment import Moment, Page
+from .known import Known, Page
 from .rows import active_runs
 from .table import Look, brief, draw_runs, in_style, lines_wanted
 
@@ -24,11 +24,11 @@ class Screen:
         self.exporter = exporter
         self._prometheus = prometheus
         self._trends = Trends()
-        self._moment = Moment(0.0)
-        self._paused: Moment | None = None
+        self._moment = Known(0.0)
+        self._paused: Known | None = None
         self._selected = ""
 
-    def show(self, moment: Moment, fresh: bool = False) -> None:
+    def show(self, moment: Known, fresh: bool = False) -> None:
         """Make this the current moment; `fresh`: its page has just been read."""
         self._moment = moment
         if fresh and moment.page is not None:
@@ -62,7 +62,7 @@ class Screen:
         """Everything once, without charts, in as many lines as needed."""
         return self._body(self._moment, width, 1_000_000, charts=False)
 
-    def _body(self, moment: Moment, width: int, height: int, charts: bool = True) -> list[Text]:
+    def _body(self, moment: Known, width: int, height: int, charts: bool = True) -> list[Text]:
         page = moment.page or Page()
         verdicts = {} if moment.problem else moment.verdicts
         runs = [
@@ -96,7 +96,7 @@ class Screen:
             below.append(Block(lambda lines: ended.draw(width, lines), ended.wanted, ended.least))
         return fit([head, *middle, *below], height)
 
-    def _head(self, moment: Moment, page: Page, width: int) -> list[Text]:
+    def _head(self, moment: Known, page: Page, width: int) -> list[Text]:
         states = [worker.state for worker in page.workers if worker.active]
         counts = [
             in_style(f"{states.count(state)} {state}", state) for state in ("stalled", "running") if state in states
@@ -113,7 +113,7 @@ class Screen:
             head.append(text(f"Trying again. {moment.advice}", "red"))
         return head
 
-    def _alerts(self, moment: Moment, lines: int) -> list[Text]:
+    def _alerts(self, moment: Known, lines: int) -> list[Text]:
         alerts = moment.alerts or ()
         title = f"Alerts of {self._prometheus}"
         drawn = [text(f"{title}: it {moment.alerts_problem}" if moment.alerts_problem else title, "bold")]

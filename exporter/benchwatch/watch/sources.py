@@ -23,7 +23,7 @@ from ..values.errors import reason_of, root_cause
 from ..values.version import VERSION
 from ..values.web import session
 from ..why.exported import INFO, UNSEEN
-from .moment import Alert, Page, Past
+from .known import Alert, Page, Past
 
 SLOW_EVERY = 10.0
 """Seconds between two readings of the CVMs."""

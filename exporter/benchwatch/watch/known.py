@@ -46,7 +46,7 @@ class Alert(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class Moment:
+class Known:
     """Everything that is known at a moment. `now` and `read_at` are Unix seconds of the exporter's clock."""
 
     now: float
@@ -66,7 +66,7 @@ class Moment:
     """The reports of workers from before they were first seen."""
 
 
-def document(moment: Moment, exporter: str) -> str:
+def document(moment: Known, exporter: str) -> str:
     """The JSON text."""
     page = moment.page or Page()
     found = {
