@@ -42,7 +42,7 @@ def test_each_run_has_the_sentence_of_benchwatch_why_or_one_that_says_why_there_
         '{run="unsaid", text="Slow. For the cause: benchwatch serve --prometheus.url=..."}': 1.0,
         '{run="usual", text="As usual."}': 1.2,
         '{run="noise", text="Slower than usual, but within its noise."}': 2.0,
-        '{run="young", text="Not judged: younger than a minute, or the rules of Prometheus are missing."}': 1.0,
+        '{run="young", text="Not judged: younger than a minute, or no rules."}': 1.0,
     }
     shows(tmp_path, expression("live", "table", LAST), loads, shown)
     shows(tmp_path, expression("live", "table", LAST), loads[5:6], {'{run="done", text="Ended."}': 1.0})

@@ -11,11 +11,13 @@ with warnings.catch_warnings():
 
     from benchwatch.tools.registry import TOOLS
 
-    from . import compare, density, exporter, fio, live, locality, nutanix, pgbench, spike, tool
+    from . import compare, density, exporter, fio, live, locality, nutanix, pgbench, phone, spike, tool
     from .board import Board, build
     from .sharing import shared
 
-MADE = tuple(module.BOARD for module in (live, pgbench, fio, nutanix, locality, density, compare, spike, exporter))
+MADE = tuple(
+    module.BOARD for module in (live, phone, pgbench, fio, nutanix, locality, density, compare, spike, exporter)
+)
 """Those made by hand."""
 
 

@@ -134,20 +134,23 @@ def latency(height: int = 3, tools: Sequence[Tool] = TOOLS) -> dashboard.Panel:
     means = {
         tool.name: f"({_mean_latency(tool, roles, roles.latency)})" for tool, roles, _ in parts(tools) if roles.latency
     }
-    windows = dict.fromkeys(roles.window.name for _, roles, _ in parts(tools) if roles.window)
-    known = " or ".join(f"last_over_time({name}{{{RUN}}}[$__range] @ end())" for name in windows)
-    mean_ = f"max by (run) ({one_of('tool', means)})"
+    names = dict.fromkeys(roles.window.name for _, roles, _ in parts(tools) if roles.window)
+    known = " or ".join(f"last_over_time({name}{{{RUN}}}[$__range] @ end())" for name in names)
+    p99 = percentiles(_windows(tools, "0.99"))
+    several = f"group by (run) ({known}) unless on () ({ONE})"
+    mean_ = f"max by (run) ({one_of('tool', means)}) unless on (run) ({several})"
+    # One query with the labels run and what: its lines are in the order of the runs, as those of the rate.
+    both = (
+        f'label_replace({mean_}, "what", "mean", "", "")',
+        f'max by (run, what) (label_replace({p99}, "what", "$1", "quantile", "(.+)"))',
+    )
     return strip(
         "Latency",
         "Of one run: the mean over all operations, and percentiles of each second or report, the highest of the "
         "workers and of the reports in each step. Never averaged: with one worker they are as exact as the tool's own. "
         "Some appear seconds to the right of the mean, when the tool's log has them. Of several runs the p99 of each, "
         "or the mean where there is none.",
-        Query(
-            f"{mean_}\nunless on (run) (group by (run) ({known}) unless on () ({ONE}))" if known else mean_,
-            "{{run}} mean",
-        ),
-        Query(percentiles(_windows(tools, "0.99")), "{{run}} {{quantile}}"),
+        Query("\nor\n".join(both), "{{run}} {{what}}"),
         Query(f"{percentiles(_windows(tools, MAXIMUM))} and on () ({ONE})", "{{run}} {{quantile}}"),
         Query(f"{OBJECTIVE.expression} and on () ({ONE})", OBJECTIVE.legend),
         unit="s",

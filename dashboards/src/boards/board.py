@@ -12,6 +12,7 @@ _WIDTH = 24
 
 TITLES = {
     "benchwatch-live": "Live run",
+    "benchwatch-phone": "Live run, phone",
     "benchwatch-pgbench": "pgbench",
     "benchwatch-fio": "fio",
     "benchwatch-nutanix": "Nutanix vdisks",

@@ -36,8 +36,8 @@ from .variables import VDISK_ROLES
 
 _MOST = 6
 """Alerts that have a lane: with those of runs and checkpoints, some ten."""
-_ALERT = "run, alertname, role, job, op, device"
-_ALERT_NAME = "{{run}} {{alertname}} {{role}} {{job}} {{op}} {{device}}"
+_ALERT = "run, alertname, role, job, op"
+_ALERT_NAME = "{{run}} {{alertname}} {{role}} {{job}} {{op}}"
 _DASHED = {"custom__lineStyle": {"fill": "dash", "dash": [6, 4]}}
 _NO_ROLE = "Nothing measured in this time range: the job `node` scrapes node_exporter, and run.yaml names the disks"
 
@@ -84,7 +84,7 @@ def events(height: int = 4) -> dashboard.Panel:
     )
 
 
-def sessions(height: int = 3) -> dashboard.Panel:
+def sessions(height: int = 3, *, clock: bool = False) -> dashboard.Panel:
     """What the database's sessions wait for."""
     kinds = {"I/O": '="IO"', "locks": '="Lock"', "rest (WAL, buffers)": '!~"CPU|Client|Activity|Timeout|IO|Lock"'}
     active = {
@@ -99,6 +99,7 @@ def sessions(height: int = 3) -> dashboard.Panel:
         none="Database waits: no postgres_exporter on this host",
         height=height,
         stacked=True,
+        clock=clock,
         slow=f"pg_up{{{HOST}}}",
         overrides=[
             override("byName", kind, color={"mode": "fixed", "fixedColor": color})
@@ -122,7 +123,7 @@ def processors(height: int = 2) -> dashboard.Panel:
         maximum=1.1,
         slow=f"node_memory_Dirty_bytes{{{HOST}}}",
         overrides=[
-            override("byRegexp", f"/ {name}$/", color={"mode": "fixed", "fixedColor": color})
+            override("byRegexp", f"/ {name}$/", color={"mode": "shades", "fixedColor": color})
             for name, color in (("server", "#DEB6F2"), ("client", "#A58F00"))
         ],
     )

@@ -66,21 +66,8 @@ def _course() -> list[dashboard.Panel]:
             bad="writes to a log device above 1 ms.",
             none=benchmark.NO_RUN,
             log=True,
-            slow="1",
-        ),
-        strip(
-            "Lost",
-            "I/Os a second that transferred less than requested, or were dropped, and jobs that ended with an error.",
-            Query(f"max {_BY} ({rate(f'fio_short_ios_total{{{FIO}}}')}) > 0", f"{_JOB} short"),
-            Query(f"max {_BY} ({rate(f'fio_dropped_ios_total{{{FIO}}}')}) > 0", f"{_JOB} dropped"),
-            Query(
-                f"max by (run, worker, job) (fio_job_error{{{FIO}}} > bool 0) > 0", "{{run}} {{worker}} {{job}} error"
-            ),
-            unit="short",
-            bad="above 0: the rates include I/Os that failed to do their work.",
-            none="No I/O was short or dropped, and no job ended with an error in this time range",
-            height=2,
             clock=True,
+            slow="1",
         ),
         *(
             heatmap(
@@ -104,7 +91,6 @@ def _worker(result: str, more: str = "") -> str:
 
 
 def _results() -> list[dashboard.Panel]:
-    options = ("rw", "bs", "iodepth", "numjobs", "ioengine", "direct", "filename")
     return [
         table(
             "Results",
@@ -137,6 +123,26 @@ def _results() -> list[dashboard.Panel]:
             size=(24, 7),
             sort=("Run", "down"),
         ),
+    ]
+
+
+def _more() -> list[dashboard.Panel]:
+    options = ("rw", "bs", "iodepth", "numjobs", "ioengine", "direct", "filename")
+    return [
+        strip(
+            "Lost",
+            "I/Os a second that transferred less than requested, or were dropped, and jobs that ended with an error.",
+            Query(f"max {_BY} ({rate(f'fio_short_ios_total{{{FIO}}}')}) > 0", f"{_JOB} short"),
+            Query(f"max {_BY} ({rate(f'fio_dropped_ios_total{{{FIO}}}')}) > 0", f"{_JOB} dropped"),
+            Query(
+                f"max by (run, worker, job) (fio_job_error{{{FIO}}} > bool 0) > 0", "{{run}} {{worker}} {{job}} error"
+            ),
+            unit="short",
+            bad="above 0: the rates include I/Os that failed to do their work.",
+            none="No I/O was short or dropped, and no job ended with an error in this time range",
+            height=2,
+            clock=True,
+        ),
         table(
             "Jobs",
             "The options of each job as fio prints them back.",
@@ -163,5 +169,8 @@ BOARD = Board(
     uid="benchwatch-fio",
     description="fio by job and direction: rates against their targets, latency and its distribution, results.",
     variables=[*variables.standard("fio", newest=True), variables.job(), variables.host(hidden=True)],
-    rows=[Row("", [head(4, _TOOLS), column.events(3), *_course(), *_results()])],
+    rows=[
+        Row("", [head(4, _TOOLS), column.events(3), *_course(), *_results()]),
+        Row("Jobs, warnings and what was lost", _more(), collapsed=True),
+    ],
 )

@@ -13,9 +13,15 @@ from .queries import RUN, now, once
 from .tables import Column, table
 
 _RUN = 'run=~"$run"'
-_STATE = f"benchwatch_run_state{{{_RUN}"
-_ACTIVE = f'max by (run) ({_STATE},state=~"running|stalled"}} == 1)'
-_SHOWN = f"({_ACTIVE} or on () max by (run) ({_STATE}}} == 1))"
+
+
+def _in_state(states: str, by: str = "run") -> str:
+    """Those in one of the states, as of the last scrape that was answered."""
+    return f'max by ({by}) (last_over_time(benchwatch_run_state{{{_RUN},state=~"{states}"}}[10s]) == 1)'
+
+
+_ACTIVE = _in_state("running|stalled")
+_SHOWN = f"({_ACTIVE} or on () {_in_state('.+')})"
 """The active runs; all where none is."""
 _RATE, _USUAL = (
     f"max by (run, worker, job, op) (worker:operations:{name}{{{_RUN}}})" for name in ("rate", "rate_median5m")
@@ -29,7 +35,7 @@ _WORDS = (
     (_SLOW, "Slow. For the cause: benchwatch serve --prometheus.url=..."),
     (f"{_SLOWNESS} < 1.5", "As usual."),
     (_SLOWNESS, "Slower than usual, but within its noise."),
-    (_ACTIVE, "Not judged: younger than a minute, or the rules of Prometheus are missing."),
+    (_ACTIVE, "Not judged: younger than a minute, or no rules."),
     (_SHOWN, "Ended."),
 )
 """What is said of a run of which benchwatch why says nothing."""
@@ -66,7 +72,7 @@ def head(height: int = 5, tools: Sequence[Tool] = TOOLS, window: str = "") -> da
     p99 = _percentile()
     latency = f'max by (run, worker, job, op) (worker:latency_seconds:mean{{{_RUN},quantile=""}})'
     ranked = " or ".join(
-        f'{weight} * max by (run, state) ({_STATE},state=~"{state}"}} == 1)'
+        f"{weight} * {_in_state(state, 'run, state')}"
         for weight, state in ((3, "stalled"), (2, "running"), (1, "failed|interrupted|abandoned|finished"))
     )
     end = f"max by (run) (benchwatch_run_end_timestamp_seconds{{{_RUN}}})"
@@ -109,7 +115,7 @@ def head(height: int = 5, tools: Sequence[Tool] = TOOLS, window: str = "") -> da
                 width=72,
                 decimals=0,
                 as_text=True,
-                steps=((None, RED), (0.3, ORANGE), (0.7, "text")),
+                steps=((None, "text"), (0, RED), (0.3, ORANGE), (0.7, "text")),
             ),
             Column("Value #F", "Mean latency", "s", width=76),
             Column("Value #G", "Times usual", "suffix:x", width=84, decimals=1),
@@ -122,7 +128,7 @@ def head(height: int = 5, tools: Sequence[Tool] = TOOLS, window: str = "") -> da
                 width=76,
                 decimals=0,
                 as_text=True,
-                steps=((None, GREEN), (0.001, ORANGE), (0.1, RED)),
+                steps=((None, "text"), (0.001, ORANGE), (0.1, RED)),
             ),
             Column("Value #K", "Slow since", "time:HH:mm:ss", width=80, as_text=True, steps=((None, RED),)),
             Column("text", "Why", wrap=True, mappings={"(As usual|Ended|Not judged|Slower than).*": "text", ".+": RED}),

@@ -78,7 +78,15 @@ BOARD = Board(
                 column.events(3),
                 benchmark.throughput(3, _TOOLS),
                 benchmark.latency(3, _TOOLS),
-                column.sessions(),
+                column.sessions(clock=True),
+                benchmark.distribution((24, 9), _TOOLS),
+                _RESULTS,
+                _STATEMENTS,
+            ],
+        ),
+        Row(
+            "Workers, schedule and failures",
+            [
                 strip(
                     "TPS, workers",
                     "Transactions per second of each pgbench: the mean of its reports in each step.",
@@ -129,10 +137,8 @@ BOARD = Board(
                     height=2,
                     clock=True,
                 ),
-                benchmark.distribution((24, 9), _TOOLS),
-                _RESULTS,
-                _STATEMENTS,
             ],
-        )
+            collapsed=True,
+        ),
     ],
 )

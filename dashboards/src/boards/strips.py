@@ -10,7 +10,7 @@ from grafana_foundation_sdk.models import common, dashboard, statetimeline, time
 from .look import ORANGE, RED, colors, override, panel, scale, tooltip, transformation
 from .queries import Query
 
-_AXIS, _LEGEND = 175, 330
+_AXIS, _LEGEND = 175, 344
 """Pixels of the axis and of the legend: the same everywhere, so that a moment is one vertical line."""
 _LABEL = 20
 """Pixels of an axis' label, which lanes do not have."""
@@ -115,7 +115,7 @@ _BAND = override(
     min=0,
     max=1,
 )
-_BLANK = "\N{NO-BREAK SPACE}" * 80
+_BLANK = "\N{NO-BREAK SPACE}" * 84
 """As wide as the legend of a graph, which the legend of lanes cannot set: it is as wide as its longest words."""
 _MACHINE, _BELOW = "#5794F2", "#B877D9"
 LAYERS = {
@@ -138,13 +138,13 @@ LAYERS = {
 SLOW_LANE, CHECKPOINT_LANE, WARNING_LANE, CRITICAL_LANE, FIRST_LAYER = 1, 2, 3, 4, 5
 LANES = {
     0: (_BLANK, "#2c3235"),
-    SLOW_LANE: ("slow", "dark-orange"),
-    CHECKPOINT_LANE: ("checkpoint", "#2f4f85"),
+    SLOW_LANE: (_BLANK, "dark-orange"),
+    CHECKPOINT_LANE: (_BLANK, "#2f4f85"),
     WARNING_LANE: ("warning", "#F2CC0C"),
     CRITICAL_LANE: ("critical", RED),
     **dict(enumerate(LAYERS.values(), FIRST_LAYER)),
 }
-"""What a lane says by its value, and its colour."""
+"""What a lane says by its value, and its colour: no word where its name has it."""
 
 
 def lanes(shows: str, *queries: Query, bad: str, none: str, height: int) -> dashboard.Panel:
