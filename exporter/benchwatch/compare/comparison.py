@@ -6,6 +6,7 @@ from typing import NamedTuple
 from ..tools.roles import Roles
 from .changes import Row, Verdict, judged, outlook, rows, shared
 from .experiment import CannotCompare, Experiment, same_jobs
+from .final_numbers import Part, parts
 from .findings import Finding, findings
 from .parameters import Difference, differences
 
@@ -18,6 +19,7 @@ class Comparison(NamedTuple):
     verdicts: Sequence[Verdict]
     parameters: Sequence[Difference]
     findings: Sequence[Finding]
+    parts: Sequence[Part]
 
     def verdict(self, row: Row) -> Verdict | None:
         """The verdict about a row; None if it is not a main measure."""
@@ -68,7 +70,8 @@ def compare(
     for other in others:
         differing = list(differences(base.runs, other.runs, vary))
         table, verdicts = judged(base, other, list(rows(base, other, each)), allowance)
-        found.append(Comparison(other, table, verdicts, differing, findings([base, other], differing)))
+        warnings = findings([base, other], differing)
+        found.append(Comparison(other, table, verdicts, differing, warnings, parts(base.runs, other.runs)))
     return Comparisons(base.runs[0].tool, base, found, confidence, each, allowance, vary)
 
 

@@ -46,6 +46,17 @@ def _figures(found: Comparisons, comparison: Comparison) -> Iterator[dict[str, V
             "change_high": high,
             "verdict": verdict.word if verdict else None,
         }
+    for part in comparison.parts:
+        labels = zip(part.sample.family.labels, part.sample.labels, strict=True)
+        yield {
+            "base": found.base.name,
+            "other": comparison.other.name,
+            "part": ", ".join(f"{name}={value}" for name, value in labels),
+            "measure": part.sample.family.name,
+            "base_value": part.base,
+            "other_value": part.other,
+            "change": part.ratio,
+        }
 
 
 def _comparisons(found: Comparisons) -> dict[str, Any]:
@@ -95,6 +106,16 @@ def _comparison(comparison: Comparison, roles: Roles) -> dict[str, Any]:
                 "reason": one.reason,
             }
             for one in comparison.verdicts
+        ],
+        "parts": [
+            {
+                "name": one.sample.family.name,
+                "labels": dict(zip(one.sample.family.labels, one.sample.labels, strict=True)),
+                "base": one.base,
+                "other": one.other,
+                "change": one.ratio,
+            }
+            for one in comparison.parts
         ],
         "parameters": [
             {"name": one.name, "base": one.base or None, "other": one.other or None, "intended": one.intended}

@@ -1,12 +1,13 @@
-"""A comparison as blocks: both sides, the verdicts, the figures, the parameters that differ, and warnings."""
+"""A comparison as blocks: both sides, verdicts, figures, numbers of parts, parameters that differ, and warnings."""
 
 from collections.abc import Iterator
 from itertools import groupby
 
-from ..show.content import Block, Column, Heading, Sentence, Table, TableRow, Tone
+from ..show.content import Block, Column, Heading, Sentence, Table, TableRow, Tone, table
 from .comparison import Comparison, Comparisons
-from .wording import cells, describe, heading, level, sentence
+from .wording import cells, describe, heading, level, percent, sentence
 
+_MOST_PARTS = 12
 _TONES: dict[str, Tone] = {
     "better": "good",
     "worse": "bad",
@@ -25,6 +26,8 @@ def blocks(found: Comparisons) -> Iterator[Block]:
         for verdict in one.verdicts:
             yield Sentence(sentence(verdict, found.roles, found.each), _TONES[verdict.word])
         yield _figures(found, one)
+        if one.parts:
+            yield _parts(one)
         if one.parameters:
             yield _parameters(one)
         new = [finding.text for finding in one.findings if finding.text not in warnings]
@@ -44,6 +47,18 @@ def _figures(found: Comparisons, comparison: Comparison) -> Table:
             tone = _TONES[verdict.word] if verdict else ""
             rows.append(TableRow(cells(row, found.roles, found.warmup, found.word(row)), tone))
     return Table(columns, rows)
+
+
+def _parts(comparison: Comparison) -> Table:
+    """Numbers of the parts, without a verdict; all are in JSON and CSV."""
+    shown = comparison.parts[:_MOST_PARTS]
+    more = len(comparison.parts) - len(shown)
+    rows = [
+        [one.name, one.text(one.base), one.text(one.other), "" if one.ratio is None else percent(one.ratio)]
+        for one in shown
+    ]
+    rows += [[f"and {more} more", "", "", ""]] if more else []
+    return table(["part", "base", "other", "change"], rows)
 
 
 def _parameters(comparison: Comparison) -> Table:

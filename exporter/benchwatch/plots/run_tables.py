@@ -4,25 +4,17 @@ All text here may come from outside; it is escaped when it becomes HTML.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
+from ..compare.final_numbers import named_sample, number, sample_text
 from ..history.timeline import Timeline
-from ..metrics.samples import Sample
 from ..show.as_html import table_html
 from ..show.content import Column, Table, TableRow
 from ..tools.registry import all_roles
-from ..values.numbers import bits, clock
+from ..values.numbers import clock
 from .run_view import View, parameters
 
-_LEVEL = {"1": "max"}
-_UNITS: tuple[tuple[str, Callable[[float], str]], ...] = (
-    ("_bytes_per_second", lambda value: f"{value:,.0f} B/s"),
-    ("_seconds", lambda value: f"{value * 1e3:,.7g} ms"),
-    ("_transactions", lambda value: f"{value:,.0f}"),
-    ("_failures", lambda value: f"{value:,.0f}"),
-    ("_retries", lambda value: f"{value:,.0f}"),
-)
 _COMMAND = re.compile(r"command( \(.*\))?", re.DOTALL)
 _MACHINE = ("host.", "client.")
 """Prefix of the facts that `benchwatch run` records about a machine."""
@@ -43,9 +35,9 @@ def results(runs: Sequence[View]) -> str:
         for worker in run.timelines:
             for sample in worker.final:
                 if "_result_" in sample.family.name or sample.family in lost:
-                    measure, parts = _measure(sample)
+                    measure, parts = named_sample(sample)
                     group = " ".join((*((worker.name,) if len(run.timelines) > 1 else ()), *parts))
-                    found.setdefault((group, measure), {})[run.name] = _value(sample)
+                    found.setdefault((group, measure), {})[run.name] = sample_text(sample, number(sample))
                     meanings[measure] = sample.family.help
     if not found:
         return ""
@@ -65,33 +57,6 @@ def results(runs: Sequence[View]) -> str:
 def heads(runs: Sequence[View], *, right: bool = False) -> list[Column]:
     """The columns of runs; none for a single run."""
     return [Column(run.name, right, run.colour) for run in runs] if len(runs) > 1 else []
-
-
-def _measure(sample: Sample) -> tuple[str, tuple[str, ...]]:
-    """What was measured, and for which script, statement, job or operation."""
-    _, _, rest = sample.family.name.partition("_result_")
-    name = rest or sample.family.name.partition("_")[2].removesuffix("_total")
-    for suffix in ("_bytes_per_second", "_seconds"):
-        name = name.removesuffix(suffix)
-    labels = dict(zip(sample.family.labels, sample.labels, strict=True))
-    if (quantile := labels.pop("quantile", None)) is not None:
-        has_maximum = any(sample.family is roles.result_quantile and roles.result_latency_max for roles in all_roles())
-        level = "" if has_maximum else _LEVEL.get(quantile)
-        name = f"{name} {level or f'p{float(quantile) * 100:g}'}"
-    units = {roles.unit.name.lower(): roles.unit.name for roles in all_roles()}
-    words = [units.get(word, word) for word in name.split("_")]
-    script = (f"script {labels.pop('script')}",) if "script" in labels else ()
-    return " ".join(words), (*script, *labels.values())
-
-
-def _value(sample: Sample) -> str:
-    value = sample.value
-    assert isinstance(value, float | int)
-    if any(sample.family is roles.result_rate and roles.unit.name == "bit/s" for roles in all_roles()):
-        return bits(value)
-    name = sample.family.name.removesuffix("_total")
-    text = next((text for suffix, text in _UNITS if name.endswith(suffix)), None)
-    return text(value) if text else f"{value:,.10g}"
 
 
 def settings(runs: Sequence[View]) -> tuple[list[TableRow], list[TableRow], list[TableRow]]:

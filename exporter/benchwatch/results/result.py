@@ -23,7 +23,6 @@ from ..history.replayed_run import timelines
 from ..history.timeline import Timeline
 from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group
-from ..metrics.samples import Sample
 from ..runs.observed_run import ObservedRun
 from ..settings.settings import RunsSettings
 from ..values.names import label
@@ -94,12 +93,6 @@ def _kept(result: Result, group: Group, seconds: float) -> ObjectiveKept | None:
         reports = int((timed > 0).sum())
         above = int((course.totals["latency"] > seconds * timed).sum())
     return ObjectiveKept(seconds, group, one, result.figures[group, one].value, above, reports)
-
-
-def reported(timeline: Timeline) -> Iterator[Sample]:
-    """Every number of a worker's final report."""
-    prefix = f"{timeline.tool}_result_"
-    return (one for one in timeline.final if one.family.name.startswith(prefix) and isinstance(one.value, int | float))
 
 
 class Subject(NamedTuple):

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..compare.final_numbers import number, reported
 from ..compare.measured import Result
 from ..compare.measures import described, named_group, unit_of
 from ..compare.wording import heading
@@ -16,7 +17,7 @@ from ..metrics.samples import Sample
 from ..show.as_csv import Value, records
 from .repeats import CONFIDENCE, finished, kinds, repeated
 from .requirements import CheckedRequirement
-from .result import Subject, findings_of, kept_level, longest_stall, objective_of, reported
+from .result import Subject, findings_of, kept_level, longest_stall, objective_of
 from .scalability import Bounded, Scalability
 from .sweep import CapacityCurve, curves
 
@@ -61,8 +62,8 @@ def _rows(result: Result) -> Iterator[dict[str, Value]]:
         for sample in reported(timeline):
             pairs = [f"{name}={value}" for name, value in zip(sample.family.labels, sample.labels, strict=True)]
             own = [f"worker={timeline.name}"] if len(result.timelines) > 1 else []
-            value = float(sample.value) if isinstance(sample.value, int | float) else None
-            yield {**common, "part": ", ".join([*own, *pairs]), "measure": sample.family.name, "value": value}
+            part = ", ".join([*own, *pairs])
+            yield {**common, "part": part, "measure": sample.family.name, "value": number(sample)}
 
 
 def _subject(subject: Subject, answers: Sequence[CheckedRequirement]) -> dict[str, Any]:
