@@ -146,7 +146,7 @@ def _sections() -> tuple[Section, ...]:
                 ),
                 ("figures of the final report, seconds", f"{results._LONGEST:,.0f}", "left out"),
                 ("a statement in a label (`-r`)", f"{results._STATEMENT_LENGTH} characters", "cut"),
-                ("first error messages kept", lifecycle._KEPT, "counted only"),
+                ("first error messages kept", lifecycle.KEPT, "counted only"),
             ),
         ),
         (

@@ -4,8 +4,7 @@ import pickle
 
 import pytest
 
-from benchwatch.tools.pgbench.lifecycle import ProgressCourse
-from benchwatch.tools.pgbench.messages import Failure
+from benchwatch.tools.pgbench.lifecycle import Lifecycle, LifecycleEvent
 
 from .recordings import ARRIVED, PROGRESS, read, state_of, streams, values
 
@@ -99,9 +98,9 @@ def test_initialisation_belongs_to_the_run_that_follows() -> None:
 
 
 def test_a_flood_of_errors_is_remembered_by_its_first_and_its_fatal_ones() -> None:
-    course = ProgressCourse()
+    course = Lifecycle()
     for number in range(10_000):
-        course.add(Failure(f"error {number}", fatal=number == 7_000))
+        course.add(LifecycleEvent("fatal" if number == 7_000 else "failed", f"error {number}"))
     course.progressed = True
     assert (course.outcome, course.reason) == ("failed", "error 0")
     assert len(pickle.dumps(course)) < 10_000

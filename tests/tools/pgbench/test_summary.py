@@ -3,7 +3,7 @@
 import pytest
 
 from benchwatch.tools.api import Misread
-from benchwatch.tools.pgbench.summary import Complete, Parameter, Statement, SummaryFigure
+from benchwatch.tools.pgbench.summary import Complete, Entry, Statement
 
 from .recordings import ARRIVED, read, state_of, streams, text_records, values
 
@@ -164,7 +164,7 @@ def test_figures_that_pgbench_divided_by_zero_are_absent() -> None:
     records = text_records(
         "transaction type: a.sql\nlatency average = -nan ms\ntps = inf (excluding connections establishing)\n"
     )
-    assert [record for record in records if isinstance(record, SummaryFigure)] == []
+    assert [record for record in records if isinstance(record, Entry) and not isinstance(record.value, str)] == []
     assert isinstance(records[-1], Complete)
 
 
@@ -190,7 +190,7 @@ def test_settings_that_a_wrapper_prints_are_not_pgbenchs() -> None:
 )
 def test_line_that_begins_as_one_of_the_report_and_is_none_is_misread(line: str) -> None:
     start, record = text_records(f"transaction type: a.sql\n{line}\n")
-    assert start == Parameter("transaction_type", "a.sql")
+    assert start == Entry("transaction_type", "a.sql")
     assert isinstance(record, Misread)
     assert (record.reason, record.where) == ("summary_line", "line 2")
     assert record.text.startswith(line)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.lines import LIMIT
 from benchwatch.tools.pgbench import PGBENCH
-from benchwatch.tools.pgbench.messages import ClientAborted, Failure, Ignored, RunAborted, VacuumStarted
+from benchwatch.tools.pgbench.lifecycle import LifecycleEvent
 from benchwatch.tools.pgbench.progress import Progress
-from benchwatch.tools.pgbench.text import Banner, Version
+from benchwatch.tools.pgbench.text import Banner
 
 from .recordings import ROOT, TEXTS, parse, read, state_of, streams, text_records
 
@@ -131,7 +131,7 @@ def test_every_line_of_a_clean_run_is_understood(name: str) -> None:
         ("pgbench (15.18)", Banner("15.18", "")),
         ("pgbench (15.18 (Debian 15.18-0+deb12u1))", Banner("15.18 (Debian 15.18-0+deb12u1)", "")),
         ("pgbench (18.6, server 15.18 (Debian 15.18-0+deb12u1))", Banner("18.6", "15.18 (Debian 15.18-0+deb12u1)")),
-        ("pgbench (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", Version("15.18 (Debian 15.18-0+deb12u1)")),
+        ("pgbench (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", Banner("15.18 (Debian 15.18-0+deb12u1)", None)),
     ],
 )
 def test_version(line: str, banner: Any) -> None:
@@ -225,13 +225,15 @@ def test_another_run_does_not_begin() -> None:
     ],
 )
 def test_client_that_aborted(line: str, client: int, message: str) -> None:
-    assert typed(text_records(line + "\n")) == typed([ClientAborted(client, message)])
+    assert typed(text_records(line + "\n")) == typed([LifecycleEvent("aborted", message, client)])
 
 
 def test_end_of_an_aborted_run() -> None:
     for prefix in ("", "pgbench: fatal: ", "pgbench: error: "):
         (record,) = text_records(prefix + "Run was aborted; the above results are incomplete.\n")
-        assert typed([record]) == typed([RunAborted("Run was aborted; the above results are incomplete.")])
+        assert typed([record]) == typed(
+            [LifecycleEvent("cut short", "Run was aborted; the above results are incomplete.")]
+        )
 
 
 def test_vacuum_of_tables_that_are_not_there_is_no_failure() -> None:
@@ -241,7 +243,7 @@ def test_vacuum_of_tables_that_are_not_there_is_no_failure() -> None:
             "pgbench: detail: (ignoring this error and continuing anyway)",
         ):
             records = text_records(f'{start}relation "pgbench_branches" does not exist\n{note}\n')
-            assert [type(record) for record in records] == [VacuumStarted, Failure, Ignored]
+            assert [record.kind for record in records] == ["vacuum", "failed", "ignored"]
 
 
 @pytest.mark.parametrize(
@@ -257,7 +259,7 @@ def test_vacuum_of_tables_that_are_not_there_is_no_failure() -> None:
 )
 def test_a_wrong_option_fails_the_run_with_the_sentence_of_the_system_library(sentence: str) -> None:
     text = (ROOT / "invalid-option-15.18.err").read_text().replace("invalid option -- 'Q'", sentence)
-    assert typed(text_records(text)) == typed([Failure(sentence, fatal=True)])
+    assert typed(text_records(text)) == typed([LifecycleEvent("fatal", sentence)])
     state = state_of(text)
     assert (state.outcome, state.reason) == ("failed", sentence)
 
@@ -306,7 +308,7 @@ def test_a_failed_initialisation_after_a_report_is_another_run() -> None:
 WITHOUT_END = [
     (LINE[:-1], [Progress(1.0, False, 10.0, 0.001, 0.0005)]),
     (REPORT[:-1], None),
-    ("pgbench: fatal: no", [Failure("no", True)]),
+    ("pgbench: fatal: no", [LifecycleEvent("fatal", "no")]),
 ]
 
 

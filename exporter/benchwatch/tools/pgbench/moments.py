@@ -19,7 +19,7 @@ from ..api import Begin, Moment, ReadLine
 from .aggregate import interval
 from .progress import Progress
 from .results import Results
-from .summary import Complete, Parameter, Statement, SummaryFigure
+from .summary import Complete, Entry, Statement
 from .transactions import completed
 
 _EMPTY_SECONDS = 2
@@ -42,7 +42,7 @@ def of_text(lines: Iterable[ReadLine]) -> Iterator[Moment]:
                 case Begin():
                     found = [moment for moment in found if not moment.elapsed]
                     results, length = Results(), None
-                case Parameter() | SummaryFigure() | Statement():
+                case Entry() | Statement():
                     results.add(record)
                 case Complete():
                     length = results.length

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ...metrics.samples import Family, Sample
 from . import metrics
-from .summary import Parameter, Statement, SummaryFigure
+from .summary import Entry, Statement
 
 _STATEMENT_LENGTH = 200
 _LONGEST = 1e8
@@ -12,7 +12,7 @@ _LONGEST = 1e8
 _BUILTIN = ("<builtin: ", "TPC-B (sort of)", "SELECT only", "Update only pgbench_accounts")
 """How the transaction type of a built-in script begins: first in 9.6+, then in earlier versions."""
 
-_UNKNOWN_SCALE = Parameter("scale_factor", "1")
+_UNKNOWN_SCALE = Entry("scale_factor", "1")
 """What pgbench prints for custom scripts (-f) without asking the server, unless -s says otherwise."""
 
 _SETTINGS = {
@@ -52,13 +52,13 @@ class Results:
         self._scripts: dict[int, dict[str, float]] = {}
         self._statements: dict[tuple[int, int], Statement] = {}
 
-    def add(self, entry: Parameter | SummaryFigure | Statement) -> None:
+    def add(self, entry: Entry | Statement) -> None:
         """Add an entry; repeating it changes nothing."""
-        if isinstance(entry, Parameter):
+        if isinstance(entry, Statement):
+            self._statements[entry.script, entry.position] = entry
+        elif isinstance(entry.value, str):
             if entry != _UNKNOWN_SCALE or self.parameters.get("transaction_type", "").startswith(_BUILTIN):
                 self.parameters[entry.name] = entry.value
-        elif isinstance(entry, Statement):
-            self._statements[entry.script, entry.position] = entry
         elif entry.script is None:
             self.figures[entry.name] = entry.value
         else:

@@ -35,25 +35,16 @@ from . import metrics
 from .aggregate import AggregateInterval
 from .counting import COUNTERS, Totals
 from .last_interval import LastInterval
-from .lifecycle import ProgressCourse
+from .lifecycle import ROWS_PER_SCALE, Lifecycle, LifecycleEvent
 from .log import LogChoice, TransactionLog
-from .messages import (
-    ROWS_PER_SCALE,
-    Generated,
-    Initialisation,
-    InitialisationStep,
-    Initialised,
-    Message,
-    VacuumStarted,
-)
 from .progress import Progress
 from .results import Results
-from .summary import Complete, Entry, Parameter, Statement, SummaryFigure
-from .text import Banner, Version
+from .summary import Complete, Entry, Statement
+from .text import Banner
 from .transactions import Transactions
 from .windows import QUANTILE_LABELS, WAIT
 
-Record = Progress | Transactions | AggregateInterval | Entry | Banner | Version | Message | Initialisation
+Record = Progress | Transactions | AggregateInterval | Entry | Statement | Complete | Banner | LifecycleEvent
 
 
 class PgbenchState(ElapsedState):
@@ -63,7 +54,7 @@ class PgbenchState(ElapsedState):
         super().__init__()
         self.tool_version = ""
         self.idle_reports = 0
-        self._course = ProgressCourse()
+        self._lifecycle = Lifecycle()
         self._results = Results()
         self._logs = LogChoice(buckets)
         self._totals = Totals(self._logs.every)
@@ -87,38 +78,34 @@ class PgbenchState(ElapsedState):
             case Transactions():
                 self._logs.every.add(record, stream)
                 self._logs.add(stream, arrived, record.end if record.lines else None)
-                self._course.progressed |= record.lines > 0
+                self._lifecycle.progressed |= record.lines > 0
             case AggregateInterval():
                 self._totals.add_interval(record)
                 self._logs.add(stream, arrived, record.start)
                 self._last_interval = max(record.start, self._last_interval or 0)
-                self._course.progressed = True
-            case Parameter() | SummaryFigure() | Statement():
+                self._lifecycle.progressed = True
+            case Entry() | Statement():
                 self._results.add(record)
-                self._course.executed = self._results.figures.get("transactions")
+                self._lifecycle.executed = self._results.figures.get("transactions")
                 if (clients := self._results.parameters.get("clients")) is not None:
-                    self._course.clients = int(clients)
+                    self._lifecycle.clients = int(clients)
+                self._lifecycle.benchmark |= isinstance(record, Entry) and isinstance(record.value, str)
             case Complete():
-                self._course.complete = True
+                self._lifecycle.complete = True
                 self._logs.every.windows.complete()
                 if (length := self._results.length) is not None:
                     self._lengths[stream] = length
                 self._messages.add(stream)
-            case Banner():
-                self.tool_version = record.tool_version
-                self._server_version = record.server_version
-                self._course.benchmark = True
-            case Version():
-                self.tool_version = self.tool_version or record.tool_version
-            case VacuumStarted():
-                self._course.benchmark = True
-            case InitialisationStep() | Generated() | Initialised():
-                self._apply_initialisation(record, stream)
-            case _:
-                self._course.add(record)
-                self._messages.add(stream)
-        if isinstance(record, Progress | Transactions | AggregateInterval | Parameter):
-            self._course.benchmark = True
+            case Banner(version, None):
+                self.tool_version = self.tool_version or version
+            case Banner(version, server):
+                self.tool_version, self._server_version = version, server or ""
+                self._lifecycle.benchmark = True
+            case LifecycleEvent():
+                self._lifecycle.add(record)
+                self._apply_event(record, stream)
+        if isinstance(record, Progress | Transactions | AggregateInterval):
+            self._lifecycle.benchmark = True
 
     def written(self, stream: str, times: Written) -> None:
         """See tools.State."""
@@ -150,7 +137,7 @@ class PgbenchState(ElapsedState):
     @property
     def start(self) -> float | None:
         """When the run began, Unix seconds; for an initialisation alone, when it generated the first rows."""
-        elapsed = self._lengths or self._elapsed if self._course.benchmark else self._initialising
+        elapsed = self._lengths or self._elapsed if self._lifecycle.benchmark else self._initialising
         lines = [(seconds, self._written[stream]) for stream, seconds in elapsed.items()]
         tolerance = 0.0 if self._lengths else PUNCTUAL
         dated = min((time for time in (self._log.begin, self._totals.count.start) if time is not None), default=None)
@@ -185,9 +172,9 @@ class PgbenchState(ElapsedState):
     @property
     def last_report(self) -> float | None:
         """When pgbench last reported: a progress line, a transaction in the log, or the report; for -i any line."""
-        if not self._course.benchmark:
+        if not self._lifecycle.benchmark:
             return self._heard(None, self._messages)
-        end = self.end if self._course.complete else None
+        end = self.end if self._lifecycle.complete else None
         return max((time for time in (self._reported, end) if time is not None), default=None)
 
     @property
@@ -197,13 +184,13 @@ class PgbenchState(ElapsedState):
 
     @property
     def outcome(self) -> Outcome:
-        """See `Course.outcome`."""
-        return self._course.outcome
+        """See `Lifecycle.outcome`."""
+        return self._lifecycle.outcome
 
     @property
     def reason(self) -> str:
-        """See `Course.reason`."""
-        return self._course.reason
+        """See `Lifecycle.reason`."""
+        return self._lifecycle.reason
 
     @property
     def history(self) -> deque[Report]:
@@ -276,7 +263,7 @@ class PgbenchState(ElapsedState):
         self.reporting.add(stream)
         covered = self._totals.add_line(line)
         self._lines.append(line)
-        self._course.progressed = True
+        self._lifecycle.progressed = True
         if not line.idle:
             self.idle_reports = 0
         elif covered >= (self._totals.count.interval or 0) / 2:  # not the short line that follows a late one
@@ -284,15 +271,13 @@ class PgbenchState(ElapsedState):
         if not line.epoch:
             self._elapsed[stream] = line.time
 
-    def _apply_initialisation(self, record: Initialisation, stream: str) -> None:
-        self._messages.add(stream)
-        if isinstance(record, Generated):
-            self._initialising[stream] = record.elapsed
-            self._scale_factor = record.of // ROWS_PER_SCALE or None
-        elif isinstance(record, Initialised):
-            self._course.initialised = True
-            if record.duration is not None:
-                self._initialising[stream] = record.duration
+    def _apply_event(self, event: LifecycleEvent, stream: str) -> None:
+        if event.kind != "vacuum":
+            self._messages.add(stream)
+        if event.kind == "rows":
+            self._scale_factor = event.number // ROWS_PER_SCALE or None
+        if event.kind in ("rows", "made") and event.seconds is not None:
+            self._initialising[stream] = event.seconds
 
     def _dated(self, line: Progress) -> float:
         return line.time if line.epoch else (self.start or 0.0) + line.time

@@ -37,18 +37,11 @@ from typing import NamedTuple
 REPORT_START = "transaction type: "
 
 
-class Parameter(NamedTuple):
-    """A setting that pgbench reports, as it prints it."""
+class Entry(NamedTuple):
+    """A setting, as pgbench prints it, or a number; times in seconds. `script` is a script's number (from 0)."""
 
     name: str
-    value: str
-
-
-class SummaryFigure(NamedTuple):
-    """A number of the final report; times in seconds. `script` is a script's number (from 0), or None for the run."""
-
-    name: str
-    value: float
+    value: str | float
     script: int | None = None
 
 
@@ -67,7 +60,7 @@ class Complete(NamedTuple):
     """The figures of the whole run are complete (those of single scripts and statements may follow)."""
 
 
-Entry = Parameter | SummaryFigure | Statement | Complete
+Content = Entry | Statement | Complete
 
 _NUMBER = r"\d{1,10}\.\d{1,6}|-?nan|-?NaN|-?inf|Infinity"
 _COUNT = r"\d{1,15}"
@@ -156,7 +149,7 @@ class ReportReader:
         self._statement_line: re.Pattern[str] | None = None
         self._position = 0
 
-    def read(self, line: str) -> list[Entry] | None:
+    def read(self, line: str) -> list[Content] | None:
         """The content of a line; None if the report cannot have it at this point.
 
         Raises ValueError if it begins like a line of the report but does not continue like it.
@@ -169,7 +162,7 @@ class ReportReader:
             return self._run_line(line)
         return self._statement(line) or self._script_line(line)
 
-    def _run_line(self, line: str) -> list[Entry] | None:
+    def _run_line(self, line: str) -> list[Content] | None:
         match = _match(_RUN_LINES, line)
         if match is None:
             return None
@@ -181,12 +174,12 @@ class ReportReader:
             entries.append(Complete())
         return entries
 
-    def _script_line(self, line: str) -> list[Entry] | None:
+    def _script_line(self, line: str) -> list[Content] | None:
         if line == "script statistics:":  # 9.6 and 10: -L with a single script
             return []
         if match := _SCRIPT_NAME.fullmatch(line):
             self._script = max(0, int(match["number"]) - 1)
-            return [Parameter(f"script_{self._script}", match["name"])]
+            return [Entry(f"script_{self._script}", match["name"])]
         if match := _STATEMENTS.fullmatch(line):
             if match["file"]:
                 self._script = max(0, int(match["file"]) - 1)
@@ -196,7 +189,7 @@ class ReportReader:
         found = _match(_SCRIPT_LINES, line)
         return None if found is None else _entries(found.groupdict(), self._script)
 
-    def _statement(self, line: str) -> list[Entry] | None:
+    def _statement(self, line: str) -> list[Content] | None:
         match = self._statement_line.fullmatch(line) if self._statement_line else None
         if match is None:
             self._statement_line = None
@@ -217,17 +210,17 @@ def _match(table: dict[str, re.Pattern[str]], line: str) -> re.Match[str] | None
     return None
 
 
-def _entries(groups: dict[str, str | None], script: int | None) -> list[Entry]:
-    entries: list[Entry] = []
+def _entries(groups: dict[str, str | None], script: int | None) -> list[Content]:
+    entries: list[Content] = []
     for name, text in groups.items():
         if text is None:
             continue
         if name in _PARAMETERS:
-            entries.append(Parameter(name, text))
+            entries.append(Entry(name, text))
         elif name == "weight":
-            entries.append(Parameter(f"script_{script}_weight", text))
+            entries.append(Entry(f"script_{script}_weight", text))
         elif (value := _number(text, "e-3" if name.endswith("_ms") else "")) is not None:
-            entries.append(SummaryFigure(name.removesuffix("_ms"), value, script))
+            entries.append(Entry(name.removesuffix("_ms"), value, script))
     return entries
 
 

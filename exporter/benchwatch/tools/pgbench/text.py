@@ -19,50 +19,24 @@ from typing import NamedTuple
 
 from ..api import Begin, Misread
 from ..lines import EXCERPT, LineParser
-from .messages import (
-    ClientAborted,
-    Failure,
-    Generated,
-    Ignored,
-    Initialisation,
-    InitialisationStep,
-    Initialised,
-    Message,
-    Reconnected,
-    RunAborted,
-    VacuumStarted,
-    initialisation,
-    is_no_server,
-    known,
-    message,
-    server_error,
-)
+from .lifecycle import LifecycleEvent, event, initialisation, is_no_server, known, server_error
 from .progress import PROGRESS, PROGRESS_START, Progress, progress
-from .summary import REPORT_START, Complete, Entry, Parameter, ReportReader, Statement, SummaryFigure
+from .summary import REPORT_START, Complete, Entry, ReportReader, Statement
 
 
 class Banner(NamedTuple):
-    """The first line that 14 and later print."""
+    """The first line that 14 and later print; or that of `pgbench --version`, which scripts run before a benchmark."""
 
     tool_version: str
-    server_version: str
+    server_version: str | None
+    """None: of `pgbench --version`."""
 
 
-class Version(NamedTuple):
-    """`pgbench --version`, which scripts often run before a benchmark."""
-
-    tool_version: str
-
-
-Record = Banner | Version | Progress | Entry | Message | Initialisation | Begin | Misread
+Record = Banner | Progress | Entry | Statement | Complete | LifecycleEvent | Begin | Misread
 
 _BANNER = re.compile(r"pgbench \((?!PostgreSQL\))(?P<version>.+?)(?:, server (?P<server>.+))?\)")
 _VERSION = re.compile(r"pgbench \(PostgreSQL\) (?P<version>\d.*)")
 _PROGRESS_LIKE = re.compile(r"progress(?: \d+)?: ")
-_TIMED = Progress | Complete | Generated | Initialised
-"""Records that say how long the run has taken."""
-_WHOLE = _TIMED | Begin | Reconnected | SummaryFigure | ClientAborted | Failure | RunAborted
-"""Records of lines whose form shows that they are complete; names and texts may be cut off anywhere."""
 
 
 class _Run:
@@ -81,7 +55,7 @@ class _Run:
         """Whether it printed something for which it needs a server."""
         self.initialising = False
         self.server_error_follows = False
-        self.prepared: list[Initialisation] = []  # steps after the report, for the next run
+        self.prepared: list[LifecycleEvent] = []  # steps after the report, for the next run
 
     @property
     def under_way(self) -> bool:
@@ -91,7 +65,7 @@ class _Run:
 class TextParser(LineParser):
     """Reads one stream of text."""
 
-    _TORN = (Parameter, SummaryFigure, Statement)
+    _TORN = (Entry, Statement)
 
     def __init__(self) -> None:
         super().__init__()
@@ -105,7 +79,7 @@ class TextParser(LineParser):
         trial = deepcopy(self)
         trial._line(rest)
         found = trial._taken()
-        whole = all(isinstance(record, _WHOLE) for record in found)
+        whole = all(map(_is_whole, found))
         if not (found and whole) or (rest[-1:].isdigit() and not isinstance(found[-1], Progress)):
             return []
         trial._lines.close()
@@ -167,58 +141,74 @@ class TextParser(LineParser):
             self._run.banner = True
             self._understood(Banner(match["version"], match["server"] or ""))
         elif match := _VERSION.fullmatch(text):
-            self._understood(Version(match["version"]))
+            self._understood(Banner(match["version"], None))
         return match is not None
 
-    def _initialisation(self, step: Initialisation) -> None:
-        if isinstance(step, InitialisationStep) and self._run.under_way and not self._run.report.complete:
+    def _initialisation(self, step: LifecycleEvent) -> None:
+        if step.kind == "step" and self._run.under_way and not self._run.report.complete:
             self._begin()
-        self._run.initialising = not isinstance(step, Initialised)
+        self._run.initialising = step.kind != "made"
         if self._run.report.complete:
             self._run.prepared.append(step)
             self._understood()
         else:
             self._understood(step)
 
-    def _step(self, text: str) -> Initialisation | None:
+    def _step(self, text: str) -> LifecycleEvent | None:
         step = initialisation(text)
-        return None if isinstance(step, Initialised) and not self._run.initialising else step
+        return None if step and step.kind == "made" and not self._run.initialising else step
 
-    def _found(self, text: str) -> Message | None:
-        found = message(text)
+    def _found(self, text: str) -> LifecycleEvent | None:
+        found = event(text)
         if found is None and (self._run.initialising or self._run.server_error_follows):
             return server_error(text)
         return found
 
-    def _message(self, found: Message, text: str) -> None:
-        run = self._run
-        over = run.report.complete and isinstance(found, ClientAborted | Failure)
-        if over or (isinstance(found, VacuumStarted) and run.under_way):
+    def _message(self, found: LifecycleEvent, text: str) -> None:
+        run, kind = self._run, found.kind
+        is_error, begins = kind in ("failed", "fatal"), kind == "vacuum"
+        if (run.report.complete and (is_error or kind == "aborted")) or (begins and run.under_way):
             run = self._begin()
-        run.connected |= not (isinstance(found, Failure) and (is_no_server(found) or run.server_error_follows))
-        if isinstance(found, Failure):
-            run.fatal |= found.fatal
-            run.failed |= found.fatal or run.time is None
-        elif isinstance(found, Ignored | ClientAborted):  # the previous error was this client's, or none
+        run.connected |= not (is_error and (is_no_server(found) or run.server_error_follows))
+        if is_error:
+            run.fatal |= kind == "fatal"
+            run.failed |= kind == "fatal" or run.time is None
+        elif kind in ("ignored", "aborted"):  # the previous error was this client's, or none
             run.failed = run.fatal
-        run.server_error_follows = isinstance(found, VacuumStarted) or text.endswith(":")
+        run.server_error_follows = begins or text.endswith(":")
         self._understood(found)
-        if isinstance(found, VacuumStarted):
+        if begins:
             self._text(text.partition("...")[2])
 
     def _begin(self) -> _Run:
         run = self._run
         is_retry = run.failed and not (run.connected or run.banner or run.time is not None or run.report.begun)
-        self._out += (Reconnected() if is_retry else Begin(), *run.prepared)
+        self._out += (LifecycleEvent("retried") if is_retry else Begin(), *run.prepared)
         self._run = _Run()
         return self._run
 
     def _understood(self, *records: Record) -> None:
         self.records += 1
         self._out += records
-        if any(isinstance(record, _TIMED) for record in records):
+        if any(map(_is_timed, records)):
             self._undated = False
 
 
 def _decode(line: bytes) -> str:
     return line.decode("utf-8", "replace")
+
+
+def _is_timed(record: Record) -> bool:
+    """Whether it says how long the run has taken."""
+    return isinstance(record, Progress | Complete) or (
+        isinstance(record, LifecycleEvent) and record.kind in ("rows", "made")
+    )
+
+
+def _is_whole(record: Record) -> bool:
+    """Whether its line's form shows that it is complete; names and texts may be cut off anywhere."""
+    if isinstance(record, LifecycleEvent):
+        return record.kind not in ("vacuum", "step", "ignored")
+    if isinstance(record, Entry):
+        return not isinstance(record.value, str)
+    return isinstance(record, Progress | Complete | Begin)
