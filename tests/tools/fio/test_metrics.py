@@ -1,12 +1,13 @@
 """What is exported about jobs, their options and results."""
 
 import re
+from itertools import accumulate
 
 import pytest
 
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.tools.fio import FIO
-from benchwatch.tools.fio.moments import Interval
+from benchwatch.tools.fio.text import TextResults
 
 from .recordings import data_of, doctored, documents_of, read, shown_as, state_of, texts_of, values, with_documents
 
@@ -298,10 +299,10 @@ def test_the_version_grows_with_what_is_shown() -> None:
     ],
 )
 def test_the_interval_is_not_moved_by_freezes_and_what_follows_them(gaps: list[float], seconds: float | None) -> None:
-    interval = Interval()
-    for gap in gaps:
-        interval.add(gap)
-    assert interval.seconds == seconds
+    state = FIO.state(Buckets())
+    for time in accumulate(gaps, initial=0.0):
+        state.apply(TextResults("job", 0), "stdout", time)
+    assert state.report_interval == seconds
 
 
 def test_the_gap_before_the_final_document_is_not_taken_for_the_interval() -> None:

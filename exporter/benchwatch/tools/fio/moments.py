@@ -1,15 +1,13 @@
-"""When fio's documents were written, and how often.
+"""When fio's documents were written.
 
 They begin with the time: `timestamp_ms`, in 3.0 `timestamp`. The document of a client has no such time (see
 `document`). A document with another layout than fio's counts as written at the end of its last line.
 """
 
 import re
-from collections import deque
 from collections.abc import Iterator
 from itertools import pairwise
 from mmap import mmap
-from statistics import median
 
 from ..api import LINE, Moment
 from .framing import START, Framer, Piece, Whole
@@ -17,29 +15,6 @@ from .framing import START, Framer, Piece, Whole
 _TIMESTAMP = re.compile(rb'"timestamp(_ms)?"[ \t]*:[ \t]*(\d{1,15})(?!\d)')
 _HEAD = 1024
 _END = b"\n}"
-_GAPS = 31
-_TINY = 0.05
-
-
-class Interval:
-    """Estimates --status-interval, which fio does not print, from the documents.
-
-    A document is late when a job is slow to answer (possibly for ever). The next one then follows at once, about 2 ms
-    later, or early by as much; so the interval is the median of the last gaps that are not tiny.
-    """
-
-    def __init__(self) -> None:
-        self._gaps: deque[float] = deque(maxlen=_GAPS)
-
-    def add(self, gap: float) -> None:
-        """Add the seconds between two documents, the second of which is not the last one."""
-        if gap >= _TINY:
-            self._gaps.append(gap)
-
-    @property
-    def seconds(self) -> float | None:
-        """The interval, to the millisecond; None before there are two documents."""
-        return round(median(self._gaps), 3) if self._gaps else None
 
 
 def moments(data: bytes | mmap) -> Iterator[Moment]:

@@ -7,6 +7,7 @@ after the previous one.
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence, Set
+from statistics import median
 from typing import Any
 
 from ...metrics.buckets import Buckets
@@ -16,11 +17,12 @@ from . import main_figures, metrics
 from .document import FioDocument, Job
 from .ending import Judgement, because, failure, judge, judge_jobs
 from .jobs import parameters, reported_jobs
-from .moments import Interval
 from .snapshot import ISSUED, FioSnapshot, JobSeries, take
 from .text import DepthNote, Fatal, Interrupted, TextResults
 from .windows import CpuUse, Window, cpu_use, difference, reset_between
 
+_GAPS = 31
+_TINY = 0.05
 _SILENCE_INTERVALS = 3
 _SILENCE = 5.0
 _SILENCE_ALONE = 10.0
@@ -48,7 +50,8 @@ class FioState:
         self.left_behind = ()
         self.history: deque[Report] = deque(maxlen=HISTORY)
         self._buckets = buckets
-        self._interval = Interval()
+        self._gaps: deque[float] = deque(maxlen=_GAPS)
+        """Seconds between the last documents."""
         self._document: FioDocument | None = None
         self._snapshot: FioSnapshot | None = None
         self._base: FioSnapshot | None = None
@@ -68,8 +71,12 @@ class FioState:
 
     @property
     def report_interval(self) -> float | None:
-        """See tools.State."""
-        return self._interval.seconds
+        """See tools.State.
+
+        fio does not print --status-interval. A document is late when a job is slow to answer, and the next one follows
+        about 2 ms later, or early by as much: so it is the median of the last gaps that are not tiny.
+        """
+        return round(median(self._gaps), 3) if self._gaps else None
 
     def apply(self, record: Any, stream: str, arrived: float) -> None:
         """See tools.State."""
@@ -152,7 +159,7 @@ class FioState:
         self._go_on(before, snapshot, gap)
         over = self._judge(document, snapshot, gap)
         if gap is not None and over != "over":
-            self._interval.add(gap)
+            self._note_gap(gap)
         if built is not None:
             self._measure(snapshot)
         self._silent_after = None
@@ -160,6 +167,10 @@ class FioState:
             self._over(snapshot)
         elif over == "perhaps":
             self._silent_after = arrived
+
+    def _note_gap(self, seconds: float) -> None:
+        if seconds >= _TINY:
+            self._gaps.append(seconds)
 
     def _judge(self, document: FioDocument, snapshot: FioSnapshot, gap: float | None) -> Judgement:
         if document.of_clients or self._signal is not None:
@@ -188,7 +199,7 @@ class FioState:
         if self._signal is None:
             self.outcome, self.reason, self.end = "", "", None
         if results.job in self._errors and self.last_report is not None:  # --status-interval
-            self._interval.add(arrived - self.last_report)
+            self._note_gap(arrived - self.last_report)
         self._errors[results.job] = self._errors.get(results.job) or results.error
         self.last_report = self._silent_after = arrived
 

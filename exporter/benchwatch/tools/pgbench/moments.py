@@ -91,12 +91,8 @@ def _first_after(data: bytes | mmap, low: int, border: int) -> _Line:
     found = _first_in(data, low, border)
     if found is not None:
         return found
-    step = _STEP
-    while low + step < len(data) and _line_at(data, low + step).time < border:
-        low += step
-        step *= 2
-    high = min(low + step, len(data))
-    return _line_at(data, bisect_left(range(high), True, low, key=lambda offset: _line_at(data, offset).time >= border))
+    offsets = range(len(data))
+    return _line_at(data, bisect_left(offsets, True, low, key=lambda offset: _line_at(data, offset).time >= border))
 
 
 def _first_in(data: bytes | mmap, low: int, second: int) -> _Line | None:

@@ -52,8 +52,6 @@ class PgbenchState(ElapsedState):
 
     def __init__(self, buckets: Buckets) -> None:
         super().__init__()
-        self.tool_version = ""
-        self.idle_reports = 0
         self._lifecycle = Lifecycle()
         self._results = Results()
         self._logs = LogChoice(buckets)
