@@ -97,8 +97,8 @@ class Exposition:
                 page.refresh(source, room)
             except Exception as error:
                 self.failed(source, "samples", error)
-            if page.left_out:
-                self._say(source, page)
+            if page.left_out and self._is_new(source, "series"):
+                _log.warning("%s: %s", _name(source), page.remark())
             room -= 0 if page.left_out else page.series
             self._numbers[VALUES_CUT] += page.cut - cut
         left_out = {source: page.series for source, page in pages.items() if page.left_out}
@@ -123,21 +123,20 @@ class Exposition:
     def failed(self, source: Source, of: str, error: Exception) -> None:
         """Count that the samples or the view of a source are left out, and name it in the log, once."""
         self._errors[of] += 1
-        name = _name(source)
-        if (name, of) not in self._named:
-            self._named.add((name, of))
-            _log.error("the %s of %s cannot be shown: left out; please report this", of, name, exc_info=error)
+        if self._is_new(source, of):
+            text = "the %s of %s cannot be shown: left out; please report this"
+            _log.error(text, of, _name(source), exc_info=error)
 
     def remark(self, source: Source) -> str:
         """Which samples of a source the last page lacks and why, one clause; empty if it has all."""
         page = self._pages.get(source)
         return page.remark() if page else ""
 
-    def _say(self, source: Source, page: SourceText) -> None:
-        """Log that a source is left out, once."""
-        if (_name(source), "series") not in self._named:
-            self._named.add((_name(source), "series"))
-            _log.warning("%s: %s", _name(source), page.remark())
+    def _is_new(self, source: Source, of: str) -> bool:
+        """Whether the log does not yet say of this source what is left out."""
+        before = len(self._named)
+        self._named.add((_name(source), of))
+        return len(self._named) > before
 
 
 def _name(source: Source) -> str:
