@@ -114,9 +114,7 @@ class Replay(Observer):
         the worker or, with `hold`, always. Raises Rewritten if everything must be read again,
         OSError if a file cannot be read.
         """
-        self._present = now
-        for recording in self._recordings.values():
-            recording.file_time = files[recording.plan.parts[-1][0]].modified
+        self._find_times(files, now)
         behind = dict.fromkeys(self._recordings, True)
         while any(behind.values()):
             for name, recording in self._recordings.items():
@@ -129,6 +127,24 @@ class Replay(Observer):
                 yield from self._to_the_end()
             else:
                 yield from self._as_far_as_known(behind)
+
+    def has_result(self, files: Mapping[str, FileStatus], now: float) -> bool:
+        """Read everything at once; returns whether it ended with a final report that says all there is.
+
+        Then there is nothing to play: no warm-up is left out, and no stream has the latencies of single operations.
+        """
+        if self._record.warmup or any(one.plan.kind_of.bins for one in self._recordings.values()):
+            return False
+        self._find_times(files, now)
+        self._state_at_end(())
+        self.tick(self.files_written)
+        self._silent = False
+        return self.phase == "finished" and self.state.outcome == "finished"
+
+    def _find_times(self, files: Mapping[str, FileStatus], now: float) -> None:
+        self._present = now
+        for recording in self._recordings.values():
+            recording.file_time = recording.modified = files[recording.plan.parts[-1][0]].modified
 
     def _read_again(self, until: Mapping[str, int]) -> None:
         """Begin from the start, with each stream up to that offset."""

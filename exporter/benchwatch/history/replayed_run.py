@@ -29,20 +29,23 @@ def timelines(
     hold: Mapping[Part, float] | None = None,
     now: float | None = None,
     latencies: bool = False,
+    results: bool = False,
 ) -> Iterator[Timeline]:
     """The timeline of each worker of these runs (see find_runs).
 
     `families` (of tools) limits the series to these families. `hold` says for each part after how many seconds an
     unchanged value is repeated, as by scrapes, until it leaves the page. `now` is the Unix time up to which a run
-    without an end is judged (default: the present). With `latencies`, latencies are gathered in the same pass. Raises
-    ConfigError for a path that cannot be read.
+    without an end is judged (default: the present). With `latencies`, latencies are gathered in the same pass. With
+    `results`, a run of one worker whose final report says all has no series. Raises ConfigError for a path that cannot
+    be read.
     """
     until = time.time() if now is None else now
     for run in runs:
         for name in run.plans:
             make = partial(Replay, families=families, hold=hold, gather=latencies)
             replay = run.new_worker(name, make)
-            for _ in replay.play(run.files, until, complete=True):
+            is_read = results and len(run.plans) == 1 and replay.has_result(run.files, until)
+            for _ in () if is_read else replay.play(run.files, until, complete=True):
                 pass
             yield replay.timeline()
 

@@ -162,7 +162,7 @@ def _listed(run: "ObservedRun") -> Iterator[ListedRun]:
     from .result import of_run
 
     rows: dict[str, list[Result]] = {}
-    for result in of_run(run):
+    for result in of_run(run, course=False):
         rows.setdefault(result.name, []).append(result)
     for name, results in rows.items():
         worst = min(results, key=lambda one: (*WORST_FIRST, one.state).index(one.state))

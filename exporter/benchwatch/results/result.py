@@ -145,9 +145,12 @@ def read_worker(folder: Path, worker: str, settings: RunsSettings, *, logs: bool
     return list(of_run(find_worker(folder, worker, settings, _BUCKETS, logs=logs)))
 
 
-def of_run(run: ObservedRun, warmup: float | None = None) -> Iterator[Result]:
-    """The results of a run that has not been read yet; `warmup`, seconds, overrides the records."""
-    return results_of(timelines([run], _BUCKETS, families=compared(), latencies=True), warmup)
+def of_run(run: ObservedRun, warmup: float | None = None, *, course: bool = True) -> Iterator[Result]:
+    """The results of a run that has not been read yet; `warmup`, seconds, overrides the records.
+
+    Unless `course`, reports are left out if the final report says all.
+    """
+    return results_of(timelines([run], _BUCKETS, families=compared(), latencies=True, results=not course), warmup)
 
 
 def results_of(own: Iterable[Timeline], warmup: float | None) -> Iterator[Result]:

@@ -203,16 +203,13 @@ class Observer:
         began = self.heard if start is None else min(self.heard, start)
         return 0.0 if self.now is None else self.now - began
 
-    @property
-    def planned(self) -> float | None:
-        """Planned duration, seconds; None if unknown."""
-        roles, alone = self.roles, True
-        if roles.duration or roles.jobs:
-            shown = list(self.state.samples(current=True))
-            reported = next((one.value for one in shown if one.family is roles.duration), None)
-            if isinstance(reported, int | float):
-                return reported
-            alone = sum(one.family is roles.jobs for one in shown) <= 1
+    def planned(self, own: Sequence[Sample]) -> float | None:
+        """Planned duration, seconds; None if unknown. `own` are the samples of its tool."""
+        roles = self.roles
+        reported = next((one.value for one in own if one.family is roles.duration), None)
+        if isinstance(reported, int | float):
+            return reported
+        alone = sum(one.family is roles.jobs for one in own) <= 1
         return self.tool.planned(self.parameters, alone=alone)
 
     @property
@@ -232,7 +229,7 @@ class Observer:
 
     def samples(self) -> Iterator[Sample]:
         """See samples.Source."""
-        return samples_of(self, self.state.samples(self.current))
+        return samples_of(self, list(self.state.samples(self.current)))
 
     def miss(self, missing: Sequence[str]) -> None:
         """Note its files that are gone, a clause each."""

@@ -1,9 +1,10 @@
 """Metrics of one worker of a run and of its streams, whatever its tool is, and their samples."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..metrics.samples import Family, Sample
+from ..metrics.samples import Family, Part, Sample
 from .phase import PHASES
 
 if TYPE_CHECKING:
@@ -11,125 +12,57 @@ if TYPE_CHECKING:
 
 _REASON_LENGTH = 200
 
-RUN_INFO = Family(
-    "benchwatch_run_info",
-    "gauge",
-    "1; tool and version, with the labels of run.yaml.",
-    ("tool", "tool_version"),
-    "runs",
-    more_labels=True,
+
+def _gauge(name: str, text: str, *labels: str, part: Part = "runs") -> Family:
+    return Family(f"benchwatch_run_{name}", "gauge", text, labels, part)
+
+
+def _counter(name: str, text: str, *labels: str) -> Family:
+    return Family(f"benchwatch_stream_{name}_total", "counter", text, ("tool", *labels), "runs")
+
+
+RUN_INFO = replace(
+    _gauge("info", "1; tool and version, with the labels of run.yaml.", "tool", "tool_version"), more_labels=True
 )
-RUN_PARAMETER = Family(
-    "benchwatch_run_parameter",
-    "gauge",
-    "1; a parameter of the run.",
-    ("name", "value"),
-    "runs",
-)
-RUN_STATE = Family(
-    "benchwatch_run_state",
-    "gauge",
+RUN_PARAMETER = _gauge("parameter", "1; a parameter of the run.", "name", "value")
+RUN_STATE = _gauge(
+    "state",
     "1 for the worker's state, 0 for others; some time after the end only the state remains.",
-    ("state",),
+    "state",
+    part="live",
 )
-RUN_REASON = Family(
-    "benchwatch_run_reason_info",
-    "gauge",
-    "1; why a worker is in its state.",
-    ("reason",),
-)
-RUN_NOTE = Family(
-    "benchwatch_run_note_info",
-    "gauge",
+RUN_REASON = _gauge("reason_info", "1; why a worker is in its state.", "reason", part="live")
+RUN_NOTE = _gauge(
+    "note_info",
     "1; how the output was read: which of several runs in a file is shown, what was removed before each line.",
-    ("note",),
-    "runs",
+    "note",
 )
-RUN_REPETITIONS = Family(
-    "benchwatch_run_repetitions",
-    "gauge",
-    "Runs in the worker's output, of which the last or a chosen one is shown; absent for one.",
-    part="runs",
+RUN_REPETITIONS = _gauge(
+    "repetitions", "Runs in the worker's output, of which the last or a chosen one is shown; absent for one."
 )
-RUN_START = Family(
-    "benchwatch_run_start_timestamp_seconds",
-    "gauge",
-    "When the benchmark began, Unix time.",
-    part="runs",
+RUN_START = _gauge("start_timestamp_seconds", "When the benchmark began, Unix time.")
+RUN_END = _gauge("end_timestamp_seconds", "When the benchmark ended, Unix time; absent while it runs.")
+RUN_LAST_REPORT = _gauge("last_report_timestamp_seconds", "When the tool last reported, Unix time.", part="live")
+RUN_INTERVAL = _gauge("report_interval_seconds", "The tool's reporting interval, as seen in its reports.")
+RUN_WARMUP = _gauge(
+    "warmup_seconds", "Warm-up that results leave out; absent without one. All other metrics cover the whole run."
 )
-RUN_END = Family(
-    "benchwatch_run_end_timestamp_seconds",
-    "gauge",
-    "When the benchmark ended, Unix time; absent while it runs.",
-    part="runs",
-)
-RUN_LAST_REPORT = Family(
-    "benchwatch_run_last_report_timestamp_seconds",
-    "gauge",
-    "When the tool last reported, Unix time.",
-)
-RUN_INTERVAL = Family(
-    "benchwatch_run_report_interval_seconds",
-    "gauge",
-    "The tool's reporting interval, as seen in its reports.",
-    part="runs",
-)
-RUN_WARMUP = Family(
-    "benchwatch_run_warmup_seconds",
-    "gauge",
-    "Warm-up that results leave out; absent without one. All other metrics cover the whole run.",
-    part="runs",
-)
-RUN_PLANNED = Family(
-    "benchwatch_run_planned_seconds",
-    "gauge",
+RUN_PLANNED = _gauge(
+    "planned_seconds",
     "How long the benchmark will run from its start, as planned; absent if that is not known, and after the end.",
-    part="runs",
 )
-RUN_OBJECTIVE = Family(
-    "benchwatch_run_latency_objective_seconds",
-    "gauge",
-    "Latency that the run should stay below.",
-    part="runs",
-)
-RUN_HOST = Family(
-    "benchwatch_run_host_info",
-    "gauge",
+RUN_OBJECTIVE = _gauge("latency_objective_seconds", "Latency that the run should stay below.")
+RUN_HOST = _gauge(
+    "host_info",
     "1; the machine whose disks and processors the run uses (role server), and the benchmark's own (role client).",
-    ("host", "role"),
-    "runs",
+    "host",
+    "role",
 )
-RUN_VM = Family(
-    "benchwatch_run_vm_info",
-    "gauge",
-    "1; the VM that the run's server is, as named in nutanix_vdisk_info.",
-    ("host", "vm"),
-    "runs",
-)
-RUN_DISK = Family(
-    "benchwatch_run_disk_info",
-    "gauge",
-    "1; role of a disk of the run's server in this run.",
-    ("host", "device", "role"),
-    "runs",
-)
-STREAM_BYTES = Family(
-    "benchwatch_stream_bytes_total", "counter", "Bytes read of the worker's output.", ("tool",), "runs"
-)
-STREAM_RECORDS = Family(
-    "benchwatch_stream_records_total",
-    "counter",
-    "Records parsed: report lines, documents, transactions of a log.",
-    ("tool",),
-    "runs",
-)
-STREAM_ERRORS = Family(
-    "benchwatch_stream_errors_total",
-    "counter",
-    "Lines or documents that cannot be parsed, by reason.",
-    ("tool", "reason"),
-    "runs",
-)
+RUN_VM = _gauge("vm_info", "1; the VM that the run's server is, as named in nutanix_vdisk_info.", "host", "vm")
+RUN_DISK = _gauge("disk_info", "1; role of a disk of the run's server in this run.", "host", "device", "role")
+STREAM_BYTES = _counter("bytes", "Bytes read of the worker's output.")
+STREAM_RECORDS = _counter("records", "Records parsed: report lines, documents, transactions of a log.")
+STREAM_ERRORS = _counter("errors", "Lines or documents that cannot be parsed, by reason.", "reason")
 FAMILIES = (
     RUN_STATE,
     RUN_REASON,
@@ -155,7 +88,7 @@ FAMILIES = (
 _STATES = {phase: tuple(Sample(RUN_STATE, (name,), int(name == phase)) for name in PHASES) for phase in PHASES}
 
 
-def samples_of(worker: "Observer", own: Iterable[Sample]) -> Iterator[Sample]:
+def samples_of(worker: "Observer", own: Sequence[Sample]) -> Iterator[Sample]:
     """Everything that is known of a worker, with its tool's `own` samples; see samples.Source."""
     state, tool, live = worker.state, worker.tool.name, worker.kept_live
     yield from _STATES[worker.phase] if live else (Sample(RUN_STATE, (worker.phase,), 1),)
@@ -175,7 +108,7 @@ def samples_of(worker: "Observer", own: Iterable[Sample]) -> Iterator[Sample]:
         (RUN_END, worker.end if worker.ended else None),
         (RUN_LAST_REPORT, state.last_report if live else None),
         (RUN_INTERVAL, state.report_interval),
-        (RUN_PLANNED, None if worker.ended else worker.planned),
+        (RUN_PLANNED, None if worker.ended else worker.planned(own)),
         (RUN_OBJECTIVE, worker.objective),
         (RUN_WARMUP, worker.runfile.warmup or None),
     ):

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..metrics.samples import Family, Sample
@@ -22,13 +22,13 @@ def silent(worker: Observer) -> bool:
 
 def shown(worker: Observer) -> Worker:
     """The worker now."""
-    known = of_whole_run(worker, worker.state.samples(worker.current))
+    known = of_whole_run(worker, list(worker.state.samples(worker.current)))
     if worker.ended and worker.runfile.warmup:  # the tool's own include it: its page has the result
         known.update(throughput=None, latency=None, p99=None)
     return Worker(**known)
 
 
-def of_whole_run(worker: Observer, own: Iterable[Sample]) -> dict[str, Any]:
+def of_whole_run(worker: Observer, own: Sequence[Sample]) -> dict[str, Any]:
     """The fields of `model.Worker`; the figures of one that has ended include its warm-up.
 
     `own` are the samples of its tool, without the gauges of the last interval if that is over.
@@ -62,7 +62,7 @@ def of_whole_run(worker: Observer, own: Iterable[Sample]) -> dict[str, Any]:
         "end": _plain(worker.end) if worker.ended else None,
         "last_report": state.last_report,
         "report_interval": state.report_interval,
-        "duration": _plain(worker.planned),
+        "duration": _plain(worker.planned(own)),
         "measured": roles.measured(numbers),
         "warmup": float(worker.runfile.warmup),
         "objective": _plain(worker.objective),
@@ -84,7 +84,7 @@ def _plain(seconds: float | None) -> float | None:
     return None if seconds is None else float(seconds)
 
 
-def _numbers(own: Iterable[Sample]) -> Numbers:
+def _numbers(own: Sequence[Sample]) -> Numbers:
     """Its counters and gauges, by family and by the values of the family's labels."""
     found: dict[str, dict[tuple[str, ...], float]] = defaultdict(dict)
     for sample in own:
