@@ -11,7 +11,6 @@ from benchwatch.history.replayed_run import timelines
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.plots.benchmark import shown
 from benchwatch.server import run_plots
-from benchwatch.server.vdisks import VdiskHistory
 from benchwatch.settings.settings import RunsSettings
 from tests.support.pages import Page
 from tests.support.places import Place
@@ -44,7 +43,7 @@ def report(folder: Path, output: Path) -> tuple[int, Page]:
 
 def page_of(folder: Path) -> str:
     found = find_runs([folder], RunsSettings(), Buckets())
-    return run_plots.drawn(list(timelines(found, Buckets(), families=shown(), latencies=True)), VdiskHistory())
+    return run_plots.drawn(list(timelines(found, Buckets(), families=shown(), latencies=True)))
 
 
 def test_a_latency_of_0_is_drawn_at_the_resolution_and_the_caption_says_so(zeros: Path, tmp_path: Path) -> None:

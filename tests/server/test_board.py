@@ -121,17 +121,6 @@ class Cvm:
         return Status(polls=1, up=True)
 
 
-def test_a_cvm_that_cannot_be_shown_leaves_the_pages_of_runs(place: Place) -> None:
-    runs = Runs([place("a/db1.err", PGBENCH / "tpcb-15.18.err").parents[1]], RunsSettings(), Buckets())
-    while runs.poll(NOW):
-        pass
-    shown = Exporter(runs, [Cvm("bad"), Cvm("good")], [], None, lambda: NOW)  # type: ignore[list-item]
-    view = shown.run("a")
-    assert view and [worker.state for worker in view.workers] == ["running"]
-    assert shown.vdisks("a") == []
-    assert numbers(shown.render(EVERYTHING))['benchwatch_render_errors_total{of="view"}'] == 1
-
-
 def test_a_cvm_that_cannot_be_shown_is_named_in_its_row_and_the_others_are_shown(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.metrics.samples import PARTS, Part, Source
-from benchwatch.model.cvm import Cvm, Vdisk
+from benchwatch.model.cvm import Cvm
 from benchwatch.model.run import Run, Worker
 from benchwatch.server.app import make_app
 from benchwatch.server.board import RunPlace
@@ -55,8 +55,8 @@ class FakeBoard:
     def places(self, name: str) -> Sequence[RunPlace]:
         return ()
 
-    def vdisks(self, name: str) -> Sequence[Vdisk]:
-        return ()
+    def before(self, run: Run) -> None:
+        return None
 
     @property
     def run_names(self) -> Sequence[str]:

@@ -313,6 +313,8 @@ class Answers(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    do_POST = do_GET
+
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
@@ -371,7 +373,7 @@ def test_a_slow_run_has_its_verdict_and_none_when_it_is_as_usual_or_nobody_knows
 ) -> None:
     url = f"http://127.0.0.1:{server.server_port}"
     alerts = json.dumps(
-        {"data": {"alerts": [alert("RunStalled", "warning", "firing", "2020-01-01T00:00:00Z")]}}
+        {"status": "success", "data": {"alerts": [alert("RunStalled", "warning", "firing", "2020-01-01T00:00:00Z")]}}
     ).encode()
 
     def shown(answer: tuple[int, bytes]) -> str:
@@ -388,12 +390,14 @@ def test_a_slow_run_has_its_verdict_and_none_when_it_is_as_usual_or_nobody_knows
     assert lines[at + 1] == f"  {text}"
     assert "usual" not in shown((200, vector()))
     for answer, why in (
-        ((404, b""), "has no such page (HTTP status 404)"),
-        ((200, b"<html>"), "is not a Prometheus server"),
-        ((200, b'{"status": "success"}'), "is not a Prometheus server"),
+        ((404, b""), "HTTP 404, which is not an answer of Prometheus"),
+        ((200, b"<html>"), "HTTP 200, which is not an answer of Prometheus"),
+        ((200, b'{"status": "success"}'), "HTTP 200, which is not an answer of Prometheus"),
+        ((200, b'{"status": "success", "data": {}}'), "not an answer of Prometheus"),
+        ((200, b'{"status": "success", "data": {"result": [1]}}'), "not an answer of Prometheus"),
     ):
         out = shown(answer)
-        assert f"Alerts of {url}: it gives no verdict, because it {why}\n" in out
+        assert f"\nPrometheus at {url} did not answer: {why}\n" in out
         assert "usual" not in out
 
 
@@ -414,4 +418,4 @@ def test_firing_alerts_are_shown_the_gravest_first(server: HTTPServer, exporter:
     server.answers = {}  # type: ignore[attr-defined]
     code, out, _ = watch("--once", exporter.url, "--prometheus", url)
     assert code == 0
-    assert f"Alerts of {url}: it has no such page (HTTP status 404)" in out
+    assert f"Prometheus at {url} did not answer: HTTP 404, which is not an answer of Prometheus\n" in out

@@ -7,7 +7,7 @@ import pytest
 from benchwatch.watch import readings
 from benchwatch.watch.known import Page
 from benchwatch.watch.readings import Readings
-from benchwatch.watch.sources import PrometheusReading, Reading, SourceUnreadable, WatchedExporter, WatchedPrometheus
+from benchwatch.watch.sources import PrometheusReading, Reading, WatchedExporter, WatchedPrometheus
 
 
 class Source:
@@ -31,7 +31,7 @@ def test_a_verdict_that_is_not_renewed_is_no_longer_shown(
     monkeypatch.setattr(readings, "time", clock)
     judged = PrometheusReading((), {"test1": "No layer stands out."})
     exporter = Source(*[Reading(Page(), 0.0)] * 2)
-    prometheus = Source(judged, SourceUnreadable("does not answer within 3 s"))
+    prometheus = Source(judged, PrometheusReading(None, {}, "it does not answer"))
     read = Readings(cast(WatchedExporter, exporter), cast(WatchedPrometheus, prometheus), interval)
     read.read_once()
     read.take()
@@ -44,4 +44,4 @@ def test_a_verdict_that_is_not_renewed_is_no_longer_shown(
     read.read_once()
     read.take()
     moment = read.moment()
-    assert (moment.verdicts, moment.alerts, moment.alerts_problem) == ({}, None, "does not answer within 3 s")
+    assert (moment.verdicts, moment.alerts, moment.alerts_problem) == ({}, None, "it does not answer")

@@ -214,10 +214,10 @@ def test_alerts_that_fire_say_since_when() -> None:
 
 
 def test_alerts_that_cannot_be_read_are_not_said_to_be_none() -> None:
-    problem = moment(pgbench("db1"), alerts_problem="does not answer within 3 s")
+    problem = moment(pgbench("db1"), alerts_problem="Prometheus at http://p:9090 does not answer (not all within 3 s)")
     lines = shown(screen_of(problem, prometheus="http://p:9090"))
     assert "alert" not in lines[0]
-    assert "Alerts of http://p:9090: it does not answer within 3 s" in lines
+    assert "Prometheus at http://p:9090 does not answer (not all within 3 s)" in lines
     assert "no alerts" in shown(screen_of(moment(pgbench("db1"), alerts=[]), prometheus="http://p:9090"))[0]
 
 

@@ -155,9 +155,7 @@ class _Pages:
         view = self._board.run(name)
         if view is None:
             return await answer(request, no_run(name, self._board.run_names), _headers(RUN_POLICY), 404)
-        parts = await self._looks.parts(
-            view, self._board.places(name), self._board.vdisks(name), self._board.before(view)
-        )
+        parts = await self._looks.parts(view, self._board.places(name), self._board.before(view))
         text = run_page(view, parts, now=self._clock(), since=request.query.get("since"), grafana=self._grafana)
         return await answer(request, text, _headers(RUN_POLICY))
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from ..metrics.exposition import Exposition
 from ..metrics.limits import DEFAULT, Limits
 from ..metrics.samples import Part, Source
-from ..model.cvm import Cvm, Vdisk
+from ..model.cvm import Cvm
 from ..model.run import Run, Worker
 from ..nutanix.poller import Poller
 from ..runs.observed_run import ObservedRun
@@ -66,7 +66,7 @@ class Exporter:
         self.push_folder = push_folder
         self._exposition = Exposition(limits)
         self._ready = False
-        self._vdisks = Vdisks(cvms, self._exposition.failed)
+        self._vdisks = Vdisks()
         self._shown: dict[Observer, tuple[object, Worker | Exception]] = {}
 
     def render(self, parts: frozenset[Part]) -> str:
@@ -151,12 +151,6 @@ class Exporter:
     def roots(self) -> Sequence[Path]:
         """The folders of runs."""
         return self._runs.roots.paths
-
-    def vdisks(self, name: str) -> list[Vdisk]:
-        """The vdisks to show with that run while it is active."""
-        workers = [one for run in self._runs.named(name) if run.run for one in run.run.workers]
-        machines = {worker.runfile.virtual_machine for worker in workers} - {""}
-        return self._vdisks.of(machines) if any(not one.ended for one in workers) else []
 
     def cvms(self) -> list[Cvm]:
         """The configured CVMs."""

@@ -20,7 +20,6 @@ from ..compare.measures import compared
 from ..history.replayed_run import ReplayedRun
 from ..history.timeline import Timeline
 from ..metrics.buckets import Buckets
-from ..model.cvm import Vdisk
 from ..model.run import Run
 from ..plots.benchmark import shown
 from ..settings.settings import RunsSettings
@@ -28,7 +27,6 @@ from ..values.errors import UserError
 from ..values.printable import in_html
 from . import run_plots
 from .board import RunPlace
-from .vdisks import VdiskHistory
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -98,13 +96,11 @@ class _Look:
         self.places = places
         self.before: Run | None = None
         """The run before it, whose parameters are compared with its own."""
-        self._polled = 0.0
         self.asked = 0.0
         self.followed = [
             ReplayedRun(run.name, place.folder, looks.settings, looks.buckets, looks.families) for place in places
         ]
         self.timelines: Sequence[Timeline] = ()
-        self._vdisks = VdiskHistory()
         self._drawn: object = None
         self._prometheus = looks.prometheus
         self.chores = {"course": _Chore(looks.reading, _PAUSE, self._course)}
@@ -117,12 +113,9 @@ class _Look:
         for followed in self.followed:
             followed.stopping = True
 
-    def note(self, run: Run, places: Sequence[RunPlace], vdisks: Sequence[Vdisk], before: Run | None) -> None:
+    def note(self, run: Run, places: Sequence[RunPlace], before: Run | None) -> None:
         """Note the run's present state."""
         self.run, self.places, self.before = run, places, before
-        if not self._prometheus:
-            self._vdisks.note(vdisks)
-            self._polled = max((one.time or 0.0 for one in vdisks), default=0.0)
 
     def _course(self) -> str | None:
         now = time.time()
@@ -131,13 +124,13 @@ class _Look:
             for followed, place in zip(self.followed, self.places, strict=True)
         ]
         states = {worker.name: (worker.state, worker.reason) for worker in self.run.workers}
-        seen = states, self._polled, self.before and self.before.name
+        seen = states, self.before and self.before.name
         if not any(new) and seen == self._drawn:
             return None
         self._drawn = seen
         timelines = [one for followed in self.followed for one in followed.timelines]
         self.timelines = [_as_now(one, states) for one in timelines]
-        return run_plots.drawn(self.timelines, self._vdisks, self.before)
+        return run_plots.drawn(self.timelines, self.before)
 
     def _alerts(self) -> str:
         return run_plots.alerts(self._prometheus, self.run.name)
@@ -177,9 +170,7 @@ class Looks:
         """The runs that are followed at the moment."""
         return list(self._looks)
 
-    async def parts(
-        self, run: Run, places: Sequence[RunPlace], vdisks: Sequence[Vdisk] = (), before: Run | None = None
-    ) -> Mapping[str, PagePart]:
+    async def parts(self, run: Run, places: Sequence[RunPlace], before: Run | None = None) -> Mapping[str, PagePart]:
         """The present parts of its page; before the first drawing, the progress of reading."""
         look = self._looks.get(run.name)
         if look is None or [one.folder for one in look.places] != [one.folder for one in places]:
@@ -190,7 +181,7 @@ class Looks:
                 look.stop()
             look = self._looks[run.name] = _Look(run, places, self)
         look.asked = time.monotonic()
-        look.note(run, places, vdisks, before)
+        look.note(run, places, before)
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(KEPT, self._look_after)
         main = look.chores["course"]

@@ -24,7 +24,6 @@ from ..values.printable import in_html
 from ..why.exported import SLOW, UNSEEN
 from ..why.prometheus import Prometheus, PrometheusError
 from .comparisons import Asked
-from .vdisks import VdiskHistory
 
 _PATIENCE = 5.0
 """Seconds that an answer of Prometheus may take."""
@@ -37,7 +36,7 @@ def note(text: str) -> str:
     return f'<p class="note">{in_html(text)}</p>'
 
 
-def drawn(timelines: Sequence[Timeline], vdisks: VdiskHistory, before: Run | None = None) -> str:
+def drawn(timelines: Sequence[Timeline], before: Run | None = None) -> str:
     """All sections that are made from its files; `before` is the run whose parameters are compared with its own."""
     if not timelines:
         return note(f"nothing is recognised yet in the files of this run: expected output of {names()}")
@@ -45,7 +44,6 @@ def drawn(timelines: Sequence[Timeline], vdisks: VdiskHistory, before: Run | Non
     parts = (
         ("Result", partial(_results, timelines)),
         ("Over time", partial(_plots, run)),
-        ("Nutanix vdisks", partial(_vdisks, run, vdisks)),
         ("Details", partial(_details, run, before)),
     )
     return "".join(rendered(section) for title, make in parts for section in attempted_section(title, make))
@@ -72,11 +70,6 @@ def _plots(run: View) -> Iterator[Section]:
         yield Section(
             f"{tool}{seen}" if len(scenes) > 1 else "Over time", plots, notes=() if plots else [nothing_to_draw(tool)]
         )
-
-
-def _vdisks(run: View, vdisks: VdiskHistory) -> Iterator[Section]:
-    if run.length and (plots := list(vdisks.plots(run.start, run.length))):
-        yield Section("Nutanix vdisks", plots)
 
 
 def _details(run: View, before: Run | None) -> Iterator[Section]:

@@ -61,7 +61,7 @@ class Readings:
         try:
             self._results.put(source.read())
         except SourceUnreadable as error:
-            self._results.put(PrometheusReading(None, {}, str(error)) if source is self._prometheus else error)
+            self._results.put(error)
         except Exception as error:  # a fault of ours: `take` raises it where it ends the command
             self._results.put(error)
 

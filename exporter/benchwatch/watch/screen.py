@@ -116,7 +116,7 @@ class Screen:
     def _alerts(self, moment: Known, lines: int) -> list[Text]:
         alerts = moment.alerts or ()
         title = f"Alerts of {self._prometheus}"
-        drawn = [text(f"{title}: it {moment.alerts_problem}" if moment.alerts_problem else title, "bold")]
+        drawn = [text(moment.alerts_problem or title, "bold")]
         shown = cut(alerts, lines - 1)
         for alert in shown:
             style = _SEVERITIES.get(alert.severity, "")

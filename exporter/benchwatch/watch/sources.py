@@ -1,7 +1,7 @@
-"""The sources of what is shown: the exporter (/api/runs, /api/cvms), and a Prometheus (/api/v1/alerts, /api/v1/query).
+"""The sources of what is shown: the exporter (/api/runs, /api/cvms), and a Prometheus.
 
-Proxies and netrc files are ignored. User and password come from the URL; REQUESTS_CA_BUNDLE names a file of trusted
-certificates.
+For the exporter, proxies and netrc files are ignored. User and password come from the URL; REQUESTS_CA_BUNDLE names a
+file of trusted certificates.
 """
 
 import os
@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 import msgspec
 import requests
@@ -23,6 +23,7 @@ from ..values.errors import reason_of, root_cause
 from ..values.version import VERSION
 from ..values.web import session
 from ..why.exported import INFO, UNSEEN
+from ..why.prometheus import Prometheus, PrometheusError
 from .known import Alert, Page, Past
 
 SLOW_EVERY = 10.0
@@ -61,35 +62,6 @@ class Reading(NamedTuple):
     """The reports that the exporter still has of workers that are seen for the first time."""
 
 
-class _Web:
-    """One server."""
-
-    def __init__(self, url: str, where: str) -> None:
-        self._url = server_url(url, where)
-        self.name = without_user(self._url)
-        """The URL without user and password."""
-        self._session = session(_TIMEOUT)
-        self._session.trust_env = False
-        self._session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or True
-        self._session.headers["User-Agent"] = f"benchwatch/{VERSION}"
-
-    def get(self, path: str, *parameters: tuple[str, str]) -> bytes:
-        """The body. Raises SourceUnreadable."""
-        body = bytearray()
-        url = f"{self._url}{path}" + (f"?{urlencode(parameters)}" if parameters else "")
-        try:
-            with self._session.get(url, timeout=_TIMEOUT, stream=True) as response:
-                if response.status_code != 200:
-                    raise SourceUnreadable(*_refusal(response.status_code))
-                for chunk in response.iter_content(65536):
-                    body += chunk
-                    if len(body) > _LARGEST:
-                        raise SourceUnreadable(f"answers with more than {_LARGEST >> 20} MiB")
-                return bytes(body)
-        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-            raise _why(error) from error
-
-
 def _refusal(status: int) -> tuple[str, str]:
     """What an HTTP status means, and what to check."""
     return {
@@ -118,8 +90,13 @@ class WatchedExporter:
 
     def __init__(self, url: str, clock: Callable[[], float] = time.time) -> None:
         """`clock` gives Unix seconds. Raises UserError if `url` is not an address."""
-        self._web = _Web(url, "URL")
-        self.name = self._web.name
+        self._url = server_url(url, "URL")
+        self.name = without_user(self._url)
+        """The URL without user and password."""
+        self._session = session(_TIMEOUT)
+        self._session.trust_env = False
+        self._session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or True
+        self._session.headers["User-Agent"] = f"benchwatch/{VERSION}"
         self._clock = clock
         self._cvms: tuple[Cvm, ...] = ()
         self._due = 0.0
@@ -151,27 +128,21 @@ class WatchedExporter:
         return found
 
     def _document(self, path: str, kind: type[_Decoded]) -> _Decoded:
-        body = self._web.get(path)
+        """An answer. Raises SourceUnreadable."""
+        body = bytearray()
         try:
+            with self._session.get(self._url + path, timeout=_TIMEOUT, stream=True) as response:
+                if response.status_code != 200:
+                    raise SourceUnreadable(*_refusal(response.status_code))
+                for chunk in response.iter_content(65536):
+                    body += chunk
+                    if len(body) > _LARGEST:
+                        raise SourceUnreadable(f"answers with more than {_LARGEST >> 20} MiB")
             return msgspec.json.decode(body, type=kind)
+        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+            raise _why(error) from error
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise SourceUnreadable("is not a benchwatch exporter") from error
-
-
-class _Answer(msgspec.Struct):
-    data: dict[str, msgspec.Raw]
-
-
-class _Alert(msgspec.Struct):
-    state: str
-    labels: dict[str, str]
-    annotations: dict[str, str]
-    activeAt: datetime
-
-
-class _Series(msgspec.Struct):
-    metric: dict[str, str]
-    value: tuple[float, str]
 
 
 class PrometheusReading(NamedTuple):
@@ -182,51 +153,46 @@ class PrometheusReading(NamedTuple):
     verdicts: Mapping[str, str]
     """Why a run is slow, a sentence for each run that is slower than usual."""
     problem: str = ""
-    """Why there are no verdicts or no alerts, a clause; empty if both are known."""
+    """Why there are no verdicts or no alerts, a sentence; empty if both are known."""
 
 
 class WatchedPrometheus:
-    """A Prometheus that evaluates the rules (https://prometheus.io/docs/prometheus/latest/querying/api/)."""
+    """A Prometheus that evaluates the rules."""
 
     def __init__(self, url: str) -> None:
         """Raises UserError if `url` is not an address."""
-        self._web = _Web(url, "--prometheus")
-        self.name = self._web.name
+        address = server_url(url, "--prometheus")
+        self.name = without_user(address)
+        """The URL without user and password."""
+        self._prometheus = Prometheus(address, 0.0, 0.0, _TIMEOUT)
 
     def read(self) -> PrometheusReading:
-        """Firing alerts and verdicts. Raises SourceUnreadable if there are not even alerts."""
-        alerts = self._alerts()
+        """Firing alerts and verdicts, or why there are none."""
+        alerts = None
         try:
-            return PrometheusReading(alerts, self._verdicts())
-        except SourceUnreadable as error:
-            return PrometheusReading(alerts, {}, f"gives no verdict, because it {error}")
-
-    def _verdicts(self) -> dict[str, str]:
-        query = f"max by (run, text) (last_over_time({INFO.name}[{_FRESH}s]))"
-        series = self._data("query", "result", list[_Series], ("query", query))
-        return {one.metric.get("run", ""): one.metric.get("text", "") for one in series}
+            alerts = self._alerts()
+            said = self._prometheus.at(f"max by (run, text) (last_over_time({INFO.name}[{_FRESH}s]))")
+        except PrometheusError as error:
+            return PrometheusReading(alerts, {}, str(error))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return PrometheusReading(
+                alerts, {}, f"Prometheus at {self.name} did not answer: not an answer of Prometheus"
+            )
+        return PrometheusReading(alerts, {labels.get("run", ""): labels.get("text", "") for labels, _ in said})
 
     def _alerts(self) -> tuple[Alert, ...]:
         """Most severe first, then most recent."""
         firing = [
             Alert(
-                name=alert.labels.get("alertname", ""),
-                severity=alert.labels.get("severity", ""),
-                summary=alert.annotations.get("summary", ""),
-                since=alert.activeAt.timestamp(),
+                name=alert["labels"].get("alertname", ""),
+                severity=alert["labels"].get("severity", ""),
+                summary=alert.get("annotations", {}).get("summary", ""),
+                since=datetime.fromisoformat(alert["activeAt"]).timestamp(),
             )
-            for alert in self._data("alerts", "alerts", list[_Alert])
-            if alert.state == "firing" and alert.labels.get("alertname") != UNSEEN
+            for alert in self._prometheus.firing()
+            if alert["labels"].get("alertname") != UNSEEN
         ]
         return tuple(sorted(firing, key=lambda alert: (_rank(alert.severity), -alert.since)))
-
-    def _data(self, endpoint: str, key: str, kind: type[_Decoded], *parameters: tuple[str, str]) -> _Decoded:
-        """One key of the answer of an endpoint. Raises SourceUnreadable."""
-        body = self._web.get(f"/api/v1/{endpoint}", *parameters)
-        try:
-            return msgspec.json.decode(msgspec.json.decode(body, type=_Answer).data[key], type=kind)
-        except (msgspec.DecodeError, KeyError) as error:
-            raise SourceUnreadable("is not a Prometheus server") from error
 
 
 def _rank(severity: str) -> int:

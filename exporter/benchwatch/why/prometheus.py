@@ -66,13 +66,13 @@ class Prometheus:
         query = f"{selector}[{max(1, math.ceil(end - begin))}s]"
         return _results(self._ask("query", query=query, time=end))
 
-    def at(self, query: str, moment: float) -> list[tuple[Mapping[str, str], float]]:
-        """Labels and values of a query at a moment, Unix seconds. Raises PrometheusError."""
-        found = self._ask("query", query=query, time=moment)
+    def at(self, query: str, moment: float | None = None) -> list[tuple[Mapping[str, str], float]]:
+        """Labels and values of a query at a moment, Unix seconds (None: its own now). Raises PrometheusError."""
+        found = self._ask("query", query=query, **({} if moment is None else {"time": moment}))
         return [(series["metric"], float(series["value"][1])) for series in found]
 
-    def firing(self) -> list[Mapping[str, Mapping[str, str]]]:
-        """The alerts that fire now: labels and annotations. Raises PrometheusError."""
+    def firing(self) -> list[Mapping[str, Any]]:
+        """The alerts that fire now: `labels`, `annotations`, `activeAt`. Raises PrometheusError."""
         found = self._answer("GET", "alerts", {})
         try:
             return [alert for alert in found["alerts"] if alert["state"] == "firing"]
