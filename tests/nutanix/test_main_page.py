@@ -55,6 +55,33 @@ def test_disks_are_in_the_unit_of_their_column(label: str, size: int | None) -> 
     assert len(found.unrecognised) == (size is None)
 
 
+@pytest.mark.parametrize(
+    ("label", "rate", "refused"),
+    [
+        ("MB/s", MIB, ""),
+        ("Mb/s", None, "column 'Mb/s / Read': the unit 'mb/s' is not known"),
+        ("Rate (Kb/s)", None, "column 'Rate (Kb/s) / Read': the unit 'kb/s' is not known"),
+    ],
+)
+def test_a_unit_that_may_be_bits_is_refused(label: str, rate: int | None, refused: str) -> None:
+    html = f"<h2>Hosted VDisks</h2><table><tr><th>VDisk Id<th>{label}<tr><th><th>Read<tr><td>7<td>1</table>"
+    found = read_main_page(html.encode())
+    assert row_values(found.hosted, 0) == ({} if rate is None else {"read_bytes_per_second": rate})
+    assert [entry.text for entry in found.unrecognised] == list(filter(None, [refused]))
+
+
+def test_a_page_that_shows_by_which_column_it_is_sorted_is_understood() -> None:
+    found = page("VDisk Id \u25bc|Usage (GB) \u2191", "7|1")
+    assert (found.hosted.rows[0].id, row_values(found.hosted, 0)) == ("7", {"usage_bytes": GIB})
+
+
+def test_of_two_columns_with_one_name_none_is_read() -> None:
+    found = page("VDisk Id|Dedup (GB)|Dedup (MB)|% busy", "1|2|0|50")
+    assert row_values(found.hosted, 0) == {"busy_ratio": 0.5}
+    refused = "column 'Dedup (MB)': a second column with this name, so none of them is read"
+    assert found.unrecognised == (Unrecognised("hosted_vdisks", refused),)
+
+
 def test_overview_of_the_published_page(published: MainPage) -> None:
     overview = published.overview
     assert overview.version == "el6-release-master-038d4c7d75cbc6ed21e64d357c94303350159807"
@@ -266,7 +293,6 @@ def test_units_of_labels_are_read() -> None:
         ("Avg latency (KB)", "column 'Avg latency (KB)'"),
         ("Usage", "column 'Usage'"),
         ("Colour", "column 'Colour'"),
-        ("% busy", "column '% busy': a second column with this name"),
     ],
 )
 def test_a_column_that_is_not_understood_is_left_out_aloud(label: str, refusal: str) -> None:

@@ -97,9 +97,15 @@ def test_a_histogram_with_a_hole_is_left_out_aloud(rows: tuple[str, ...], refusa
 
 
 def test_a_total_that_differs_from_the_ranges_is_noted() -> None:
-    page = latencies("0 <= x < 1 ms|9|1", "1 ms <= x < inf|2000|2", "Total|1300|4")
-    assert cumulative(page.vdisks["5"], "read") == {"0.001": 1, "+Inf": 3}
-    assert page.unrecognised == (Unrecognised("frontend_read_latency", "row 'Total': 4 IOs, but 3 in the ranges"),)
+    page = latencies("0 <= x < 1 ms|9|10", "1 ms <= x < inf|2000|20", "Total|1300|31")
+    assert cumulative(page.vdisks["5"], "read") == {"0.001": 10, "+Inf": 30}
+    assert page.unrecognised == (Unrecognised("frontend_read_latency", "row 'Total': 31 IOs, but 30 in the ranges"),)
+
+
+def test_counts_that_are_no_parts_of_their_total_are_left_out_aloud() -> None:
+    page = latencies("0 <= x < 1 ms|9|1", "1 ms <= x < inf|2000|3", "Total|1300|3")  # cumulative
+    assert page.vdisks["5"] == {}
+    assert page.unrecognised == (Unrecognised("frontend_read_latency", "row 'Total': 3 IOs, but 4 in the ranges"),)
 
 
 def test_an_unknown_row_of_a_histogram_does_not_spoil_it() -> None:

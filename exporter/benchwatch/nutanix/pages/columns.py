@@ -63,6 +63,7 @@ def read_columns(
 ) -> dict[_Field, TableColumn]:
     """The columns that are understood, by what they become. Columns with `ignored` words are skipped."""
     columns: dict[_Field, TableColumn] = {}
+    names: dict[_Field, str] = {}
     for index, (group, own) in enumerate(table.columns):
         name = printed((group, own))
         label = read_label(group, own)
@@ -74,11 +75,14 @@ def read_columns(
             notes.refuse(section, f"column {name!r}: the unit {label.unknown!r} is not known")
         elif field is None:
             notes.refuse(section, f"column {name!r}")
-        elif field in columns:
-            notes.refuse(section, f"column {name!r}: a second column with this name")
+        elif field in names:
+            notes.refuse(section, f"column {name!r}: a second column with this name, so none of them is read")
+            columns.pop(field, None)
         else:
+            names[field] = name
             columns[field] = TableColumn(index, unit)
-            notes.found(section, f"{name}: {field}")
+    if columns:
+        notes.found(section, *(f"{names[field]}: {field}" for field in columns))
     return columns
 
 

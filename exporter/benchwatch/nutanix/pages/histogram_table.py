@@ -18,6 +18,8 @@ from .tables import PageTable
 
 _RANGE = re.compile(r"([\d.]+) ?([a-zµμ]*) ?(?:<=|≤) ?x ?< ?([\d.]+|inf(?:inity)?|∞) ?([a-zµμ]*)")
 _LABELS = ("latency range", "size range", "range")
+_AGREES = 1.1
+"""IOs that complete while the page is written make a difference, but a small one."""
 _KINDS = ("read ", "write ", "")
 _WHATS = ("latency", "size")
 _IGNORED = frozenset(("bar graph", "percent", *(f"percent of {kind}ios" for kind in _KINDS)))
@@ -44,8 +46,8 @@ def read_histogram(table: PageTable, section: str, kind: HistogramKind, op: str,
     """IOs up to each upper edge (`le`, in seconds or whole bytes), and averages; no average where there was no IO.
 
     A size below 16 kB is at most 16,383 bytes, so that is the edge. A latency has any value: its edge is the end of its
-    range, which the IOs are below. Empty if there was no IO, or if a range is missing or unreadable, because all counts
-    above it would be wrong.
+    range, which the IOs are below. Empty if there was no IO, if a range is missing or unreadable, because all counts
+    above it would be wrong, or if the row `Total` has another number of IOs.
     """
     total = average = None
     buckets: dict[float, tuple[float, float, float | None]] = {}  # lower edge: upper edge, IOs, their average
@@ -85,6 +87,8 @@ def read_histogram(table: PageTable, section: str, kind: HistogramKind, op: str,
             averages[kind.averages, (op, le)] = mean
     if total is not None and total != count:
         notes.refuse(section, f"row 'Total': {total:g} IOs, but {count:g} in the ranges")
+        if not count / _AGREES <= total <= count * _AGREES:
+            return {}
     full = [(low, high, mean) for low, (high, ios, mean) in ranges if ios]
     everything = full[0][0], full[-1][1], average
     for low, high, mean in (*full, everything):

@@ -77,6 +77,11 @@ _BARE = frozenset(name for name, unit in UNITS.items() if unit.dimension in ("by
 }
 """Units that are understood without parentheses; `s` or `ms` could easily be another word."""
 
+_BITS = re.compile(r"[kKmMgGtT]b(/s)?")
+"""Kilobits or kilobytes: nobody can tell."""
+_SORTED = re.compile(r"[\u2190-\u21ff\u25b2-\u25c5]")
+"""Arrows in the label of a column by which the page is sorted."""
+
 _NUMBER = re.compile(r"(\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,2})?)\s*([^\d\s].*)?", re.ASCII)
 
 
@@ -108,30 +113,32 @@ class Label(NamedTuple):
 
 def read_label(group: str, own: str = "") -> Label:
     """The label of a column (its group and its own label) or of a row."""
-    text = collapse(f"{group} {own}").lower().replace("%", " % ").rstrip(" :")
+    text = collapse(_SORTED.sub("", f"{group} {own}").replace("%", " % ")).rstrip(" :")
     unit: PrintedUnit | None = None
     unknown = ""
     words: list[str] = []
     for part in re.findall(r"\([^()]*\)|[^\s()]+|[()]", text):
         name = part.strip("( )")
         if part[0] == "(" and name:
-            if unit is None and name in UNITS:
-                unit = UNITS[name]
+            known = _unit(name)
+            if unit is None and known:
+                unit = known
             else:
-                unknown = unknown or name
+                unknown = unknown or name.lower()
         else:
             words.append(part)
     if unit is None:
         for index, word in enumerate(words):
-            if word in _BARE:
-                unit = UNITS[word]
+            if word.lower() in _BARE or word.endswith("/s"):
+                unit = _unit(word)
+                unknown = unknown or ("" if unit else word.lower())
                 del words[index]
                 break
-            if word.endswith("/s"):
-                unknown = unknown or word
-                del words[index]
-                break
-    return Label(" ".join(words), unit, unknown)
+    return Label(" ".join(words).lower(), unit, unknown)
+
+
+def _unit(name: str) -> PrintedUnit | None:
+    return None if _BITS.fullmatch(name) else UNITS.get(name.lower())
 
 
 def number(text: str, unit: PrintedUnit = PLAIN) -> float | None:
@@ -152,7 +159,7 @@ def number(text: str, unit: PrintedUnit = PLAIN) -> float | None:
         raise QuantityUnreadable(text)
     own = match[2]
     if own is not None:
-        known = UNITS.get(own.lower())
+        known = _unit(own)
         if known is None or known.dimension != unit.dimension:
             raise QuantityUnreadable(text)
         unit = known._replace(of_time=unit.of_time)
