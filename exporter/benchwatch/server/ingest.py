@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from aiohttp import StreamReader, web
 from prometheus_client import Counter as CounterMetric
@@ -70,14 +70,6 @@ _STATUSES: Mapping[Reason, int] = {
     "failed": 500,
 }
 """The status of what was not stored."""
-
-
-class TakenPush(NamedTuple):
-    """What a push has come to."""
-
-    sentence: str
-    replaced: str = ""
-    """Why the start failed that its record replaces."""
 
 
 def check_name(what: str, name: str) -> str:
@@ -129,9 +121,8 @@ class Pushes:
     async def take(self, request: web.Request, folder: Path | None) -> web.Response:
         """Receive one push to its end, into `folder`, and answer it."""
         refused: Refused | None = None
-        taken = TakenPush("")
         try:
-            taken = await self._take(request, folder)
+            fields = await self._take(request, folder)
         except Refused as refusal:
             refused = refusal
         except NotStored as error:
@@ -145,8 +136,7 @@ class Pushes:
         self._codes.labels(refused.status if refused else 200).inc()
         if refused:
             return refused.answer(request)
-        replaced = {"replaced": taken.replaced} if taken.replaced else {}
-        return said(request, taken.sentence, 200, None, stored=taken.sentence, **replaced)
+        return said(request, fields["stored"], 200, None, **fields)
 
     def _check_running(self) -> None:
         if self._stopped:
@@ -157,7 +147,8 @@ class Pushes:
         self._check_running()
         return await asyncio.get_running_loop().run_in_executor(self._writer, partial(call, *arguments))
 
-    async def _take(self, request: web.Request, folder: Path | None) -> TakenPush:
+    async def _take(self, request: web.Request, folder: Path | None) -> dict[str, str]:
+        """Receive it; the fields of the answer: what is `stored`, and why the start failed that it `replaced`."""
         if folder is None:
             raise Refused(403, "this exporter does not accept pushes (push.enabled is false)")
         self._check_running()
@@ -192,19 +183,20 @@ class Pushes:
             raise
         finally:
             del self._tasks[run, worker]
-        return TakenPush(f"{taken} bytes received for worker {worker} of run {run}")
+        return {"stored": f"{taken} bytes received for worker {worker} of run {run}"}
 
-    async def _take_record(self, request: web.Request, path: Path, coding: str) -> TakenPush:
+    async def _take_record(self, request: web.Request, path: Path, coding: str) -> dict[str, str]:
         check_name("worker", path.stem)
         only_new = request.headers.get("If-None-Match") == "*"
         data = await self._body(request, _LARGEST_RECORD, coding)
         replaced = await self._write(put_record, path, data, self._room, failed_start if only_new else None)
         sentence = f"{path.parent.name}/{path.name} is stored"
-        if replaced:
-            sentence += f", and replaces a start that failed before anything was measured ({replaced})"
-        return TakenPush(sentence, replaced)
+        if not replaced:
+            return {"stored": sentence}
+        sentence += f", and replaces a start that failed before anything was measured ({replaced})"
+        return {"stored": sentence, "replaced": replaced}
 
-    async def _take_piece(self, request: web.Request, folder: Path, worker: str, coding: str) -> TakenPush:
+    async def _take_piece(self, request: web.Request, folder: Path, worker: str, coding: str) -> dict[str, str]:
         suffix, offset = (request.query.get(name, "") for name in ("stream", "offset"))
         if not STREAM.fullmatch(suffix):
             raise Refused(400, f"stream={suffix[:100]}: expected out, err, json, or the number of a log")
@@ -213,7 +205,7 @@ class Pushes:
         data = await self._body(request, LARGEST_PIECE, coding)
         self._check_length(int(offset) + len(data))
         await self._write(PushFile(folder / f"{worker}.{suffix}", self._room).place, data, int(offset))
-        return TakenPush(f"{int(offset) + len(data)} bytes are stored")
+        return {"stored": f"{int(offset) + len(data)} bytes are stored"}
 
     async def _body(self, request: web.Request, largest: int, coding: str) -> bytes:
         """The whole of a short body."""

@@ -4,7 +4,6 @@ One self-contained HTML document, complete without its script. All text from out
 reasons, the Host header) goes through `in_html`. What its query selects: see catalogue.
 """
 
-import re
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -13,6 +12,8 @@ from math import inf
 from ..model.cvm import Cvm
 from ..model.run import Run, Worker
 from ..results.folded import Folded, duration, latency, p99, rate, total
+from ..show.as_html import table_html
+from ..show.content import Column, Table, TableRow
 from ..tools.registry import TOOLS
 from ..values import numbers as figures
 from ..values.names import natural
@@ -310,24 +311,23 @@ def _spark(worker: Worker, now: float) -> str:
 def _cvms(cvms: Sequence[Cvm], now: float) -> str:
     if not cvms:
         return ""
-    rows = []
-    for cvm in cvms:
-        kind, word = {True: ("up", "answers"), False: ("down", "no answer"), None: ("new", "not polled yet")}[cvm.up]
-        link = f'<a href="{in_html(cvm.url)}" rel="noreferrer">{in_html(cvm.url)}</a>' if _WEB.match(cvm.url) else ""
-        rows.append(
-            f'<tr><th scope="row">{in_html(cvm.name)}</th><td class="where">{cells.state(kind, word)}</td>'
-            f"{_figure('Last success', figures.age(None if cvm.last_success is None else now - cvm.last_success))}"
-            f"{_figure('VDisks', figures.count(len(cvm.vdisks) if cvm.up else None))}"
-            f'<td class="wide">{link or in_html(cvm.url)}</td><td class="wide">{in_html(cvm.error)}</td></tr>'
+    words = {True: "answers", False: "no answer", None: "not polled yet"}
+    rows = [
+        TableRow(
+            (
+                cvm.name,
+                words[cvm.up],
+                figures.age(None if cvm.last_success is None else now - cvm.last_success),
+                figures.count(len(cvm.vdisks) if cvm.up else None),
+                cvm.url,
+                cvm.error,
+            ),
+            "bad" if cvm.up is False else "",
         )
-    return (
-        '<article class="card"><table><thead><tr><th>CVM</th><th>State</th><th class="figure">Last success</th>'
-        '<th class="figure">VDisks</th><th>Address</th><th>Error</th></tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></article>"
-    )
-
-
-_WEB = re.compile(r"https?://")
+        for cvm in cvms
+    ]
+    columns = [Column(name, right=False) for name in ("CVM", "State", "Last success", "VDisks", "Address", "Error")]
+    return f'<article class="card">{table_html(Table(columns, rows).filled)}</article>'
 
 
 def _begin(board: Exporter, url: str, user: str, first: bool) -> str:

@@ -106,6 +106,7 @@ class _Look:
         self.chores = {"course": _Chore(looks.reading, _PAUSE, self._course)}
         if looks.prometheus:
             self.chores["alerts"] = _Chore(looks.asking, _ALERTS, self._alerts)
+            self.chores["why"] = _Chore(looks.asking, _MACHINE, self._why)
             self.chores["machine"] = _Chore(looks.asking, _MACHINE, self._machine)
 
     def stop(self) -> None:
@@ -134,6 +135,9 @@ class _Look:
 
     def _alerts(self) -> str:
         return run_plots.alerts(self._prometheus, self.run.name)
+
+    def _why(self) -> str:
+        return run_plots.why(self._prometheus, self.timelines)
 
     def _machine(self) -> str:
         return run_plots.machine(self._prometheus, self.timelines)

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from ..model.run import Run, Worker
+from ..show.as_html import table_html
+from ..show.content import table
 from ..values import numbers as figures
 from ..values.names import natural
 from ..values.printable import in_html
@@ -17,7 +19,7 @@ from . import cells
 from .assets import RUN_STYLE, document
 from .looks import PagePart
 
-_PARTS = ("alerts", "course", "machine")
+_PARTS = ("alerts", "why", "course", "machine")
 _ACTIVE_SECONDS, _ENDED_SECONDS = 1, 5
 _WITHOUT_SCRIPT = 5
 """Seconds after which a browser without scripts loads the whole page again."""
@@ -160,20 +162,14 @@ def _tiles(worker: Worker, now: float) -> str:
 
 
 def _table(workers: Sequence[Worker], now: float) -> str:
-    rows = ""
+    heads = ("", "state", "throughput", "mean latency", "p99", "operations", "last report")
+    rows = []
     for worker in workers[:_MOST_WORKERS]:
         age = None if worker.last_report is None else now - worker.last_report
-        unit = "" if worker.throughput is None else in_html(cells.unit(worker))
+        unit = "" if worker.throughput is None else cells.unit(worker)
         rate = f"{cells.throughput(worker)(worker.throughput)} {unit}".rstrip()
-        values = (figures.latency(worker.latency), figures.latency(worker.p99), figures.count(worker.operations))
-        rows += (
-            f'<tr><th scope="row">{in_html(worker.name)}</th><td>{cells.state(worker.state)}</td><td>{rate}</td>'
-            f"{''.join(f'<td>{value}</td>' for value in values)}"
-            f"<td>{figures.age(age) if worker.active else ''}</td></tr>"
-        )
-    heads = ("state", "throughput", "mean latency", "p99", "operations", "last report")
-    head = "".join(f'<th scope="col">{name}</th>' for name in heads)
+        latencies = figures.latency(worker.latency), figures.latency(worker.p99)
+        last = figures.age(age) if worker.active else ""
+        rows.append((worker.name, worker.state, rate, *latencies, figures.count(worker.operations), last))
     more = len(workers) - _MOST_WORKERS
-    left = f"<p>and {more} more workers</p>" if more > 0 else ""
-    table = f'<table class="numbers"><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table>'
-    return f'<div class="scroll">{table}</div>{left}'
+    return table_html(table(heads, rows)) + (f"<p>and {more} more workers</p>" if more > 0 else "")

@@ -124,14 +124,20 @@ def _environment(run: View) -> Iterator[Section]:
     yield Section("Environment", html=run_tables.table((), [*run_tables.environment([run]), *rows, *machine]))
 
 
+def why(url: str, timelines: Sequence[Timeline]) -> str:
+    """The section about why the run was slow, from a Prometheus."""
+    make = partial(reasons, url, _runs(timelines), _PATIENCE)
+    return "".join(map(rendered, attempted_section("Why it was slow", make)))
+
+
 def machine(url: str, timelines: Sequence[Timeline]) -> str:
-    """The sections about why the run was slow, its disks and vdisks, from a Prometheus."""
-    runs = [view(timelines[0].run, timelines)] if timelines else []
-    found = [
-        *attempted_section("Why it was slow", partial(reasons, url, runs, _PATIENCE)),
-        *attempted_section("Disks and vdisks", partial(sections, url, runs, _PATIENCE)),
-    ]
-    return "".join(map(rendered, found))
+    """The sections about its disks and vdisks, from a Prometheus."""
+    make = partial(sections, url, _runs(timelines), _PATIENCE)
+    return "".join(map(rendered, attempted_section("Disks and vdisks", make)))
+
+
+def _runs(timelines: Sequence[Timeline]) -> list[View]:
+    return [view(timelines[0].run, timelines)] if timelines else []
 
 
 def alerts(url: str, name: str) -> str:
