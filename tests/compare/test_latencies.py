@@ -103,9 +103,9 @@ def test_each_document_is_decoded_once(recordings: Path, monkeypatch: pytest.Mon
     path = recordings / "fio" / "jsonplus-si1-libaio-qd16-3.42.out"
     decoded: list[bytes] = []
 
-    def counting(data: bytes, tolerant: bool = False) -> FioDocument:
+    def counting(data: bytes) -> FioDocument:
         decoded.append(data)
-        return decode(data, tolerant)
+        return decode(data)
 
     monkeypatch.setattr("benchwatch.tools.fio.parser.decode", counting)
     run = load(path, RunsSettings(), warmup=None, force=False)[""].runs[0]

@@ -2,16 +2,13 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..settings.settings import load_settings
+from ..show.form import add_form, written
 from ..values.arguments import Flattened, add_warmup, run_path, run_paths
 from ..values.errors import NOT_MET, ConfigError
 from ..values.printable import say
-
-if TYPE_CHECKING:
-    from .comparison import Comparisons
 
 
 def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
@@ -31,14 +28,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     others = {"nargs": "+", "type": run_paths, "action": Flattened}
     parser.add_argument("others", metavar="OTHER", help="runs to compare with BASE", **others)
     output = parser.add_argument_group("output")
-    output.add_argument(
-        "--format",
-        choices=("terminal", "markdown", "csv", "json", "junit"),
-        default="terminal",
-        help="terminal, markdown, csv, json or junit (default: terminal)",
-        metavar="FORMAT",
-    )
-    output.add_argument("--csv", action="store_const", const="csv", dest="format", help="the same as --format csv")
+    add_form(output, "markdown", "csv", "json", "junit")
     taken = parser.add_argument_group("what is compared")
     add_warmup(taken)
     taken.add_argument("--force", action="store_true", help="also compare runs that failed or have no end")
@@ -83,8 +73,6 @@ def _part(text: str) -> float:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from ..show.as_markdown import markdown
-    from ..show.as_text import colourful, text
     from .comparison import compare
     from .comparison_records import document, table
     from .comparison_view import blocks
@@ -102,14 +90,14 @@ def _compare(options: argparse.Namespace) -> int:
         compare(base, others, confidence=confidence, allowance=options.allowance, vary=options.vary)
         for base, *others in (distinctly_named(one, paths) for one in each)
     ]
-    formats: Mapping[str, Callable[[Sequence[Comparisons]], str]] = {
-        "terminal": lambda found: text((block for one in found for block in blocks(one)), colour=colourful()),
-        "markdown": lambda found: markdown(block for one in found for block in blocks(one)),
-        "csv": table,
-        "json": document,
-        "junit": lambda found: junit(suite for one in found for suite in suites(one)),
-    }
-    sys.stdout.write(formats[options.format](found))
+    if options.format == "csv":
+        sys.stdout.write(table(found))
+    elif options.format == "json":
+        sys.stdout.write(document(found))
+    elif options.format == "junit":
+        sys.stdout.write(junit(suite for one in found for suite in suites(one)))
+    else:
+        sys.stdout.write(written((block for one in found for block in blocks(one)), options.format))
     if left:
         say(f"not compared: {', '.join(left)}: not every run has workers of these names")
     compared = [other for one in found for other in one.others]

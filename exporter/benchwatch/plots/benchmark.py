@@ -95,7 +95,7 @@ def _percentiles(scene: Stage) -> Iterator[Plot]:
         several = f" of {name}" if len(names) > 1 else f", {operation}" if operation else ""
         found = [
             trace._replace(name=tag, colour=colour)
-            for (level, tag), colour in zip(levels, theme.LEVELS, strict=False)
+            for (level, tag), colour in zip(levels, theme.SERIES, strict=False)
             for trace in level
             if trace.name == name
         ]

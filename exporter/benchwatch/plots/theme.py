@@ -20,18 +20,10 @@ _THEME = {  # name: light, dark
     "s5": ("#3092cc", "#a5daf9"),
     "s6": ("#6a50c7", "#b9a6ff"),
     "s7": ("#777777", "#b5b5b5"),
-    "q0": ("#147d9e", "#3a93b5"),
-    "q1": ("#1d5fae", "#5aa2e6"),
-    "q2": ("#1d4489", "#8cc3f9"),
-    "q3": ("#0a2456", "#dcecff"),
-    "q4": ("#c24e00", "#ff9553"),
 }
 INK, SOFT, LINE, CARD, STALL, WARMUP = (_THEME[name][0] for name in ("ink", "soft", "line", "card", "stall", "warmup"))
 SERIES = tuple(_THEME[f"s{number}"][0] for number in range(8))
-"""For items of the same kind: runs, operations, disks."""
-LEVELS = tuple(_THEME[f"q{number}"][0] for number in range(5))
-"""From pale to strong, for things with an order: percentiles; the last one stands apart, for the maximum."""
-
+"""For items of the same kind: runs, operations, percentiles, disks."""
 NAMES = {light: name for name, (light, _) in _THEME.items()}
 """The CSS variable of each colour above, without its dashes."""
 

@@ -25,11 +25,8 @@ _ALLOWANCE = 0.05
 _DRAWN = frozenset({"throughput", "latency_mean", "latency_p50", "latency_p99", "latency_p99_9"})
 _MOST_BARS = 24
 _LONGEST_INTERVAL = 4.0
-"""Multiple of the longest bar, or of the shortest interval, up to which intervals are drawn."""
+"""Multiple of the longest bar up to which intervals are drawn."""
 _COLOURS = {"better": theme.SERIES[2], "worse": theme.STALL, "unclear": theme.WARMUP}
-
-Change = tuple[float, tuple[float, float] | None]
-"""A change as a ratio (0.075 is +7.5 %), and its interval; None if that is unknown."""
 
 
 class Changed(NamedTuple):
@@ -81,40 +78,30 @@ def _bars(found: Comparisons) -> Iterator[Plot]:
     bars = bars[:_MOST_BARS]
     if not bars:
         return
-    changes = [(row.ratio or 0.0, row.interval) for _, row in bars]
-    least, most = bar_limits(changes)
-    beyond = any(interval and (interval[0] < least or interval[1] > most) for _, interval in changes)
-    ends = np.array([interval or (ratio, ratio) for ratio, interval in changes])
+    ratios = np.array([row.ratio or 0.0 for _, row in bars])
+    ends = np.array([row.interval or (row.ratio, row.ratio) for _, row in bars])
     words = [found.word(row) for _, row in bars]
     drawing = Drawing(
         "change",
         theme.WARMUP,
-        np.array([ratio for ratio, _ in changes]),
+        ratios,
         np.arange(len(bars), dtype=float),
-        np.maximum(ends[:, 0], least),
-        np.minimum(ends[:, 1], most),
+        ends[:, 0],
+        ends[:, 1],
         "bars",
         words=[f"{interval(row.interval)} {word}".strip() for (_, row), word in zip(bars, words, strict=True)],
         colours=[_COLOURS[word] for word in words],
     )
-    room = 0.08 * max(most - least, 0.01)
+    longest = _LONGEST_INTERVAL * max(0.01, *np.abs(ratios))
+    least, most = max(-longest, min(0.0, *ends[:, 0])), min(longest, max(0.0, *ends[:, 1]))
+    room = 0.08 * (most - least)
     yield Plot(
         f"Change against {found.base.name}",
         f"Green: better, red: worse, grey: unclear. Thin lines: {level(found.each)} intervals, if the runs have enough "
-        f"reports{', cut off at the ends of the plot' if beyond else ''}.",
+        "reports; those beyond the plot are cut off.",
         CHANGE,
         Axis("", str, ticks=[(place, name) for place, (name, _) in enumerate(bars)]),
         [drawing],
         f"Changes: {'; '.join(f'{name}, {word}' for (name, _), word in zip(bars, words, strict=True))}",
         limits=(least - room, most + room),
     )
-
-
-def bar_limits(changes: Sequence[Change]) -> tuple[float, float]:
-    """The ends of the axis, ratios: all bars fit, and intervals are cut off where they would hide the bars."""
-    ratios = [0.0, *(ratio for ratio, _ in changes)]
-    intervals = [interval for _, interval in changes if interval]
-    shortest = min((max(map(abs, interval)) for interval in intervals), default=0.0)
-    longest = _LONGEST_INTERVAL * max(shortest, *map(abs, ratios))
-    ends = [*ratios, *(end for interval in intervals for end in interval)]
-    return max(min(ends), -longest), min(max(ends), longest)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..show.form import add_form, written
 from ..values.errors import FAILED, NOT_MET, UserError
 from ..values.printable import say
 
@@ -35,11 +36,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         metavar="FIGURE",
         help="throughput, bandwidth, mean, p50, p95, p99, p99.9, max or connection (default: throughput)",
     )
-    formats = ("terminal", "markdown", "csv")
-    parser.add_argument(
-        "--format", choices=formats, default="terminal", help="format of the output (default: terminal)"
-    )
-    parser.add_argument("--csv", action="store_const", const="csv", dest="format", help="the same as --format csv")
+    add_form(parser, "markdown", "csv")
     parser.add_argument("--output", type=Path, metavar="FILE", help="also write it as one HTML file with plots")
     parser.add_argument("--png", type=Path, metavar="FILE", help="also write a picture for posts (needs Chromium)")
     parser.add_argument(
@@ -52,8 +49,6 @@ def _history(options: argparse.Namespace) -> int:
     from ..results.over_time import all_series, blocks, rows
     from ..results.requirements import MEASURES
     from ..show.as_csv import records
-    from ..show.as_markdown import markdown
-    from ..show.as_text import colourful, text
 
     measure = MEASURES.get(options.metric)
     if measure is None:
@@ -64,8 +59,7 @@ def _history(options: argparse.Namespace) -> int:
     if options.format == "csv":
         sys.stdout.write(records(row for one in found for row in rows(one)))
     else:
-        shown = [block for one in found for block in blocks(one)]
-        sys.stdout.write(markdown(shown) if options.format == "markdown" else text(shown, colour=colourful()))
+        sys.stdout.write(written((block for one in found for block in blocks(one)), options.format))
     if options.output or options.png:
         from .command import save
         from .history_page import history_page, history_picture

@@ -2,12 +2,15 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..settings.settings import load_settings
+from ..show.content import table
+from ..show.form import add_form, written
 from ..values.arguments import add_runs, add_warmup
 from ..values.errors import NOT_MET
+from ..values.printable import printable
 
 if TYPE_CHECKING:
     from .requirements import CheckedRequirement
@@ -30,14 +33,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         ),
     )
     add_runs(parser, "RUN", "a folder of runs, or the name of a repeated experiment")
-    parser.add_argument(
-        "--format",
-        choices=("terminal", "markdown", "csv", "json", "junit"),
-        default="terminal",
-        help="format of the output (default: terminal)",
-    )
-    parser.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
-    parser.add_argument("--csv", action="store_const", const="csv", dest="format", help="the same as --format csv")
+    add_form(parser, "markdown", "csv", "json", "junit")
     add_warmup(parser)
     add_require(parser)
     parser.set_defaults(func=_show)
@@ -57,50 +53,33 @@ def add_require(parser: argparse._ActionsContainer) -> None:
 def _show(options: argparse.Namespace) -> int:
     from .requirements import answers, requirement
     from .result import read
+    from .result_records import document, records_of
 
     asked = [requirement(text) for text in options.require]
     settings = load_settings(options.config_file)
     subjects = read(options.paths, settings.runs, options.warmup)
     found = [answers(asked, one.results, one.without) for one in subjects]
-    sys.stdout.write(_formats()[options.format](subjects, found))
+    if options.format == "csv":
+        sys.stdout.write(records_of(subjects))
+    elif options.format == "json":
+        sys.stdout.write(document(subjects, found))
+    elif options.format == "junit":
+        sys.stdout.write(_junit(subjects, found))
+    else:
+        each = zip(subjects, found, strict=True)
+        sys.stdout.write("\n".join(_for_people(*one, options.format) for one in each))
     return 0 if all(answer.met for each in found for answer in each) else NOT_MET
 
 
-def _formats() -> Mapping[str, Callable[[Sequence["Subject"], _Answers], str]]:
-    from .result_records import document, table
-
-    return {
-        "terminal": _text,
-        "markdown": _markdown,
-        "csv": lambda subjects, _: table(subjects),
-        "json": document,
-        "junit": _junit,
-    }
-
-
-def _text(subjects: Sequence["Subject"], found: _Answers) -> str:
-    from ..show.as_text import colourful, text
-    from ..values.printable import printable
+def _for_people(subject: "Subject", checked: Sequence["CheckedRequirement"], form: str) -> str:
+    """The results, then the requirements: a line each, in Markdown a table."""
     from .result_view import blocks
 
-    colour, each = colourful(), []
-    for one, checked in zip(subjects, found, strict=True):
-        lines = [printable(answer.line) for answer in checked]
-        each.append(text(blocks(one), colour=colour) + "".join(f"{line}\n" for line in lines))
-    return "\n".join(each)
-
-
-def _markdown(subjects: Sequence["Subject"], found: _Answers) -> str:
-    from ..show.as_markdown import markdown
-    from ..show.content import table
-    from .result_view import blocks
-
-    each = []
-    for one, checked in zip(subjects, found, strict=True):
-        rows = [[answer.requirement.text, "met" if answer.met else "NOT MET", answer.measured] for answer in checked]
-        required = [table(["requirement", "", "measured"], rows, left=2)] if rows else []
-        each.append(markdown([*blocks(one), *required]))
-    return "\n".join(each)
+    if form != "markdown":
+        return written(blocks(subject), form) + "".join(f"{printable(answer.line)}\n" for answer in checked)
+    rows = [[answer.requirement.text, "met" if answer.met else "NOT MET", answer.measured] for answer in checked]
+    required = [table(["requirement", "", "measured"], rows, left=2)] if rows else []
+    return written([*blocks(subject), *required], form)
 
 
 def _junit(subjects: Sequence["Subject"], found: _Answers) -> str:

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..settings.settings import load_settings
 from ..show.as_csv import Value, records
@@ -87,41 +87,7 @@ def since(options: argparse.Namespace) -> float:
 
 
 _TONES: Mapping[str, Tone] = {"failed": "bad", "stalled": "unclear", "running": "good"}
-_IN_BYTES = dict.fromkeys(("B/s", "bit/s"), "bytes per second")
-"""The units of throughputs in bytes, and their name in JSON."""
-
-
-class ListedRun(NamedTuple):
-    """One run of the list. Times are Unix seconds; None if unknown."""
-
-    run: str
-    path: str
-    state: str
-    reason: str | None
-    tools: Sequence[str]
-    workers: int
-    start: float | None
-    end: float | None
-    seconds: float | None
-    """Length; that of an active run reaches to its last report."""
-    rate: float | None
-    unit: str | None
-    latency_mean_seconds: float | None
-    latency_p99_seconds: float | None
-    labels: Mapping[str, str]
-    experiment: str | None
-
-    @property
-    def result(self) -> str:
-        """The figures as text."""
-        if self.rate is None:
-            return ""
-        unit = self.unit or ""
-        in_bytes = unit in _IN_BYTES
-        rate = numbers.throughput(unit)(self.rate) if in_bytes else f"{numbers.rate_in_full(self.rate)} {unit}"
-        known = {"mean": self.latency_mean_seconds, "p99": self.latency_p99_seconds}
-        latencies = [f"{name} {numbers.latency(value)}" for name, value in known.items() if value is not None]
-        return ", ".join([rate, *latencies])
+_HEADS = ("run", "state", "tool", "began", "length", "result", "labels")
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -130,75 +96,91 @@ def _list(options: argparse.Namespace) -> int:
     oldest = since(options)
     youngest = time.time() - options.older if options.older is not None else float("inf")
     unreadable: list[str] = []
-    runs: list[ListedRun] = []
+    rows: list[tuple[dict[str, Any], str]] = []
     for run in chosen_runs(options, unreadable):
         with reading(run.folder, unreadable):
-            runs += (one for one in _listed(run) if oldest <= (one.start or run.modified) <= youngest)
+            rows += (row for row in _rows(run) if oldest <= (row[0]["start"] or run.modified) <= youngest)
         unreadable += (f"{run.folder}: {clause}" for clause in (*run.bugs, *run.missing))
-    runs.sort(key=lambda one: (one.state == "failed", -(one.start or 0.0)))
-    units = [_IN_BYTES.get(one.unit or "", one.unit) for one in runs]
-    rows = [{**one._asdict(), "unit": unit} for one, unit in zip(runs, units, strict=True)]
+    rows.sort(key=lambda row: (row[0]["state"] == "failed", -(row[0]["start"] or 0.0)))
     if options.csv:
-        sys.stdout.write(records(map(_record, rows)))
+        sys.stdout.write(records(_record(row) for row, _ in rows))
     elif options.json:
-        sys.stdout.write(json.dumps({"schema": SCHEMA, "runs": rows}, indent=2) + "\n")
-    else:
-        sys.stdout.write(text([_table(runs)], colour=colourful()) if runs else "")
+        sys.stdout.write(json.dumps({"schema": SCHEMA, "runs": [row for row, _ in rows]}, indent=2) + "\n")
+    elif rows:
+        columns = [Column(name, right=name == "length") for name in _HEADS]
+        table = Table(columns, [TableRow(_cells(*row), _TONES.get(row[0]["state"], "")) for row in rows])
+        sys.stdout.write(text([table], colour=colourful()))
     for sentence in unreadable:
         say(sentence)
-    if not runs:
+    if not rows:
         raise UserError(f"no such runs in {', '.join(map(str, options.paths))}", FAILED)
     return 0
 
 
-def _record(row: Mapping[str, Any]) -> Mapping[str, Value]:
-    labels = " ".join(f"{name}={value}" for name, value in sorted(row["labels"].items()))
-    return {**row, "tools": " ".join(row["tools"]), "labels": labels or None}
-
-
-def _listed(run: "ObservedRun") -> Iterator[ListedRun]:
-    """A row for each of its results; those of several tools share one."""
-    from ..compare.measured import WORST_FIRST
+def _rows(run: "ObservedRun") -> Iterator[tuple[dict[str, Any], str]]:
+    """For each of its results, what JSON has of it, and its figures as text; those of several tools share one row."""
     from .result import of_run
 
-    rows: dict[str, list[Result]] = {}
+    named: dict[str, list[Result]] = {}
     for result in of_run(run, course=False):
-        rows.setdefault(result.name, []).append(result)
-    for name, results in rows.items():
-        worst = min(results, key=lambda one: (*WORST_FIRST, one.state).index(one.state))
-        workers = [worker for one in results for worker in one.workers]
-        ends = [one.end for one in results if one.end is not None]
-        (unit, main), *others = ((one.roles.unit, one.overall) for one in results)
-        rate, latency, p99 = (None, None, None) if others else main
-        yield ListedRun(
-            name,
-            str(shown(run.folder)),
-            worst.state,
-            worst.reason or None,
-            sorted({one.tool for one in results}),
-            len(workers),
-            min((one.start for one in results if one.start is not None), default=None),
-            max(ends) if len(ends) == len(results) else None,
-            max((one.length for one in results if one.length is not None), default=None),
-            rate,
-            None if others else unit.name,
-            latency,
-            p99,
-            {name: value for one in results for name, value in one.labels.items()},
-            next((one.runfile.repeat_of for one in workers if one.runfile.repeat_of), None),
-        )
+        named.setdefault(result.name, []).append(result)
+    for name, results in named.items():
+        yield _row(name, str(shown(run.folder)), results), _figures(results)
 
 
-def _table(found: Sequence[ListedRun]) -> Table:
-    heads = ("run", "state", "tool", "began", "length", "result", "labels")
-    columns = [Column(name, right=name == "length") for name in heads]
-    return Table(columns, [TableRow(_cells(one), _TONES.get(one.state, "")) for one in found])
+def _row(name: str, path: str, results: Sequence["Result"]) -> dict[str, Any]:
+    """The keys of its JSON."""
+    from ..compare.measured import WORST_FIRST
+
+    worst = min(results, key=lambda one: (*WORST_FIRST, one.state).index(one.state))
+    workers = [worker for one in results for worker in one.workers]
+    ends = [one.end for one in results if one.end is not None]
+    unit = results[0].roles.unit
+    rate, latency, p99 = results[0].overall if len(results) == 1 else (None, None, None)
+    return {
+        "run": name,
+        "path": path,
+        "state": worst.state,
+        "reason": worst.reason or None,
+        "tools": sorted({one.tool for one in results}),
+        "workers": len(workers),
+        "start": min((one.start for one in results if one.start is not None), default=None),
+        "end": max(ends) if len(ends) == len(results) else None,
+        "seconds": max((one.length for one in results if one.length is not None), default=None),
+        "rate": rate,
+        "unit": None if len(results) > 1 else "bytes per second" if unit.in_bytes else unit.name,
+        "latency_mean_seconds": latency,
+        "latency_p99_seconds": p99,
+        "labels": {name: value for one in results for name, value in one.labels.items()},
+        "experiment": next((one.runfile.repeat_of for one in workers if one.runfile.repeat_of), None),
+    }
 
 
-def _cells(one: ListedRun) -> Sequence[str]:
-    began = "" if one.start is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(one.start))
-    so_far = " so far" if one.state in ("running", "stalled") else ""
-    length = "" if one.seconds is None else f"{numbers.duration(one.seconds)}{so_far}"
-    tools = f"{', '.join(one.tools)}{f' ({one.workers})' if one.workers > 1 else ''}"
-    labels = ", ".join(f"{name}={value}" for name, value in sorted(one.labels.items()))
-    return one.run, one.state, tools, began, length, one.result, labels
+def _figures(results: Sequence["Result"]) -> str:
+    from ..compare.measures import THROUGHPUT
+    from ..compare.wording import figure
+
+    (rate, *latencies), roles = results[0].overall, results[0].roles
+    if len(results) > 1 or rate is None:
+        return ""
+    unit = "" if roles.unit.in_bytes else f" {roles.unit.name}"
+    known = zip(("mean", "p99"), latencies, strict=True)
+    texts = [f"{name} {numbers.latency(value)}" for name, value in known if value is not None]
+    return ", ".join([f"{figure(rate, THROUGHPUT, roles)}{unit}", *texts])
+
+
+def _pairs(labels: Mapping[str, str], between: str) -> str:
+    return between.join(f"{name}={value}" for name, value in sorted(labels.items()))
+
+
+def _record(row: Mapping[str, Any]) -> Mapping[str, Value]:
+    return {**row, "tools": " ".join(row["tools"]), "labels": _pairs(row["labels"], " ") or None}
+
+
+def _cells(row: Mapping[str, Any], figures: str) -> Sequence[str]:
+    began = "" if row["start"] is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(row["start"]))
+    so_far = " so far" if row["state"] in ("running", "stalled") else ""
+    length = "" if row["seconds"] is None else f"{numbers.duration(row['seconds'])}{so_far}"
+    several = f" ({row['workers']})" if row["workers"] > 1 else ""
+    tools = f"{', '.join(row['tools'])}{several}"
+    return row["run"], row["state"], tools, began, length, figures, _pairs(row["labels"], ", ")

@@ -30,7 +30,7 @@ def document(subjects: Sequence[Subject], answers: Sequence[Sequence[CheckedRequ
     return json.dumps(content, indent=2) + "\n"
 
 
-def table(subjects: Sequence[Subject]) -> str:
+def records_of(subjects: Sequence[Subject]) -> str:
     """The CSV text, with a record for each figure; a result without figures has one without a measure."""
     return records(row for subject in subjects for result in subject.results for row in _rows(result))
 
