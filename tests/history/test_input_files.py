@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from benchwatch.cli import main
+from benchwatch.runs import observed_run
 from tests.compare.made import place, summary
 from tests.support.places import RECORDINGS
 
@@ -41,6 +42,18 @@ def test_files_beside_folders_below_the_first_level_are_a_run(listed: Listed, tm
     place(tmp_path / "a/b", 1000.0)
     place(tmp_path / "a/b/c", 2000.0)
     assert {(run["run"], run["rate"]) for run in listed(tmp_path / "a")} == {("b", 1000.0), ("c", 2000.0)}
+
+
+def test_links_are_looked_for_once_for_all_files_beside_each_other(
+    listed: Listed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[Path] = []
+    monkeypatch.setattr(observed_run, "dangling", lambda folder: looked.append(folder) or {})
+    (tmp_path / "r").mkdir()
+    for number in range(5):
+        (tmp_path / f"r/r{number}.json").write_bytes(FIO.read_bytes())
+    assert len(listed(*(tmp_path / "r").iterdir())) == 5
+    assert looked == []
 
 
 def test_a_link_to_a_folder_above_ends_the_search(listed: Listed, tmp_path: Path) -> None:

@@ -31,7 +31,9 @@ PIECES = 4
 LONGEST = 120.0
 """Seconds that the longest recording took."""
 WHOLE = 0.25
-"""How many of the recordings are not cut."""
+"""How many of the recordings are not cut, and how many pieces begin a new file where files are rotated."""
+SHAPED = 4
+"""Recordings of a tool that are rotated, or followed by another tool's."""
 ABANDONED = 3600.0
 """Seconds after which every silent run is abandoned."""
 SETTINGS, BUCKETS = RunsSettings(), Buckets(1)
@@ -119,31 +121,69 @@ def test_whoever_reads_a_run_shows_the_same(
     tool: str, part_of_them: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stream, "birth", lambda _path: None)  # a copy was created today
-    chance = random.Random(part_of_them)
-    differing = {}
+    chance, lines = random.Random(part_of_them), []
     for recording in list(recordings(tool))[part_of_them::PARTS]:
-        start, end = times_of(recording, tmp_path / "whole")
         contents = {name: path.read_bytes() for name, path in recording.files.items()}
-        folder = tmp_path / recording.name
-        folder.mkdir()
-        live = fresh(folder)
-        parts = sorted(chance.random() for _ in range(PIECES))
-        if chance.random() < WHOLE:
-            parts[-1] = 1.0
-        before, readings = 0.0, []
-        for part in parts:
-            moment = start + part * (end - start)
-            for name, content in contents.items():
-                with (folder / name).open("ab") as file:
-                    file.write(content[int(before * len(content)) : int(part * len(content))])
-                os.utime(folder / name, (moment, moment))
-            before = part
-            readings.append((moment, read_live(live, moment), read_live(fresh(folder), moment)))
-        later = moment + ABANDONED
-        readings.append((later, read_live(live, later), read_live(fresh(folder), later)))
-        for time, one, other in readings:
-            differing[recording.name, part, f"at {time}: live, restarted"] = differences(one, other, end - start)
-        offline = shown(replayed(folder, later).values())
-        differing[recording.name, part, "restarted, offline"] = differences(readings[-1][2], offline)
-    lines = [f"{where}: {what}: {values}" for where, found in differing.items() for what, values in found.items()]
+        lines += differing(recording, contents, chance, tmp_path, rotated=False)
     assert not lines, "\n".join(lines)
+
+
+@pytest.mark.slow(5)
+@pytest.mark.parametrize("tool", TOOLS)
+def test_rotated_files_and_those_of_two_tools_look_the_same_too(
+    tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "birth", lambda _path: None)
+    chance, lines = random.Random(tool), []
+    every = list(recordings(tool))
+    others = [one for name in TOOLS if name != tool for one in recordings(name)]
+    for recording in chance.sample(every, min(SHAPED, len(every))):
+        contents = {name: path.read_bytes() for name, path in recording.files.items()}
+        after = chance.choice([path.read_bytes() for path in chance.choice(others).files.values()])
+        lines += differing(recording, contents, chance, tmp_path / "rotated", rotated=True)
+        first, *more = contents
+        two = {first: contents[first] + after, **{name: contents[name] for name in more}}
+        lines += differing(recording, two, chance, tmp_path / "two", rotated=False)
+    assert not lines, "\n".join(lines)
+
+
+def differing(
+    recording: Recording, contents: Mapping[str, bytes], chance: random.Random, place: Path, *, rotated: bool
+) -> list[str]:
+    """What readers show differently while these files grow; if they are `rotated`, texts are renamed to older parts."""
+    start, end = times_of(recording, place / "whole")
+    found = {}
+    folder = place / recording.name
+    folder.mkdir(parents=True)
+    live = fresh(folder)
+    parts = sorted(chance.random() for _ in range(PIECES))
+    if chance.random() < WHOLE:
+        parts[-1] = 1.0
+    before, readings = 0.0, []
+    for part in parts:
+        moment = start + part * (end - start)
+        for name, content in contents.items():
+            if rotated and chance.random() < WHOLE:
+                rotate(folder / name)
+            with (folder / name).open("ab") as file:
+                file.write(content[int(before * len(content)) : int(part * len(content))])
+            os.utime(folder / name, (moment, moment))
+        before = part
+        readings.append((moment, read_live(live, moment), read_live(fresh(folder), moment)))
+    later = moment + ABANDONED
+    readings.append((later, read_live(live, later), read_live(fresh(folder), later)))
+    for time, one, other in readings:
+        found[f"at {time}: live, restarted"] = differences(one, other, end - start)
+    offline = shown(replayed(folder, later).values())
+    found["restarted, offline"] = differences(readings[-1][2], offline)
+    where = recording.name, parts
+    return [f"{where}, {what}: {key}: {values}" for what, each in found.items() for key, values in each.items()]
+
+
+def rotate(path: Path) -> None:
+    """Rename it to part 1, and older parts to the next numbers; the log of a process is never rotated."""
+    if path.exists() and path.stat().st_size and path.suffix[1:].isalpha():
+        older = sorted(path.parent.glob(f"{path.name}.[0-9]"), reverse=True)
+        for part in older:
+            part.rename(path.with_name(f"{path.name}.{int(part.suffix[1:]) + 1}"))
+        path.rename(path.with_name(f"{path.name}.1"))

@@ -90,12 +90,17 @@ def find_runs(
         for group, members in groups.items():
             with reading(folder / group, unreadable):
                 runs.append(open_run(label(group), folder, settings, buckets, members, there))
+    real = {folder: folder.resolve() for folder in {run.folder for run in runs}}
     each: dict[object, ObservedRun] = {}
     for run in runs:
-        each.setdefault((run.folder.resolve(), run.chosen, *sorted(run.files)), run)
+        each.setdefault((real[run.folder], run.chosen, *sorted(run.files)), run)
     if different and len(each) < len(runs):
         raise ConfigError(f"{different}: the same run was given twice; expected different ones")
-    return _with_names_of_their_own(list(each.values()), settings, buckets)
+    taken = Counter(run.name for run in each.values())
+    for run in each.values():
+        if taken[run.name] > 1:  # then each is named with its folder
+            run.rename(f"{label(shown(run.folder))}/{run.name}")
+    return list(each.values())
 
 
 def _nested(
@@ -234,7 +239,7 @@ def _choose(path: Path, number: int, settings: RunsSettings, buckets: Buckets) -
     runs, most = [], 0
     for run in find_runs([path], settings, buckets):
         # Without records: they belong to the last run.
-        run = _renamed(run, f"{run.name}#{number}", run.files, settings, buckets)
+        run = open_run(f"{run.name}#{number}", run.folder, settings, buckets, run.files)
         most = max(most, run.choose(number))
         if run.plans:
             runs.append(run)
@@ -244,26 +249,6 @@ def _choose(path: Path, number: int, settings: RunsSettings, buckets: Buckets) -
             f"{path}#{number}: {path} holds {most} run{'s' * (most > 1)} in one file; expected {expected}"
         )
     return runs
-
-
-def _with_names_of_their_own(runs: list[ObservedRun], settings: RunsSettings, buckets: Buckets) -> list[ObservedRun]:
-    """The runs; if several have the same name, each is named with its folder."""
-    taken = Counter(run.name for run in runs)
-    return [
-        run
-        if taken[run.name] == 1
-        else _renamed(run, f"{label(shown(run.folder))}/{run.name}", run.listed, settings, buckets)
-        for run in runs
-    ]
-
-
-def _renamed(
-    run: ObservedRun, name: str, files: Iterable[str], settings: RunsSettings, buckets: Buckets
-) -> ObservedRun:
-    renamed = open_run(name, run.folder, settings, buckets, files)
-    if run.chosen:
-        renamed.choose(run.chosen)
-    return renamed
 
 
 def open_run(

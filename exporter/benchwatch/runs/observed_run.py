@@ -6,6 +6,7 @@ visible until that is done.
 """
 
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -169,7 +170,8 @@ class ObservedRun:
 
     def _follow(self, plans: Mapping[str, Sequence[StreamPlan]]) -> None:
         self.plans = plans
-        if label(self.folder.resolve().name) in self.name:  # else it shares the folder with many runs
+        own = re.escape(label(self.folder.resolve().name))
+        if re.fullmatch(rf"(.*/)?{own}(#\d+)?", self.name):  # else it shares the folder with other runs
             with suppress(OSError):  # the next look says so
                 self._gone = dangling(self.folder)
         self._workers = {
@@ -190,6 +192,13 @@ class ObservedRun:
             for part, _ in stream.parts:
                 self._recognition.forget(part)
         return self.new_worker(name, Observer)
+
+    def rename(self, name: str) -> None:
+        """Give it another name; nothing has been read yet."""
+        self.name = name
+        self._follow(plan(self._recognition.files, name))
+        if self.chosen:
+            self.choose(self.chosen)
 
     def choose(self, number: int) -> int:
         """Show run `number` (from 1) of each worker's output instead of the last; returns the largest number of runs.

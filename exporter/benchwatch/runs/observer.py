@@ -91,6 +91,8 @@ class Observer:
         """The time of the last tick."""
         self._judged: tuple[State, int, int] | None = None  # state, version, limits passed
         self._limits = 0.0, 0.0
+        self._planned: dict[bool, float | None] = {}
+        self._timed: tuple[object, tuple[float | None, float | None]] = None, (None, None)
 
     @property
     def version(self) -> tuple[int, int]:
@@ -186,7 +188,7 @@ class Observer:
         if self.reruns or self.runfile.end is not None:  # its record may be that of other output
             return 0.0
         born = min((one.born for one in self.streams if one.born is not None), default=None)
-        begun, reported = self.state.start, self.state.last_report
+        begun, reported = self._times
         if born is None or begun is None or reported is None:
             return 0.0
         return clock_behind(born, self.files_written, begun, reported)
@@ -210,22 +212,36 @@ class Observer:
         if isinstance(reported, int | float):
             return reported
         alone = sum(one.family is roles.jobs for one in own) <= 1
-        return self.tool.planned(self.parameters, alone=alone)
+        if self._planned.get(alone) is None:  # found once: each scrape asks
+            self._planned[alone] = self.tool.planned(self.parameters, alone=alone)
+        return self._planned[alone]
+
+    @property
+    def last_report(self) -> float | None:
+        """When its tool last reported."""
+        return self._times[1]
+
+    @property
+    def _times(self) -> tuple[float | None, float | None]:
+        """Start and last report by its state: found once a version, as each scrape asks several times."""
+        version = self.state, self.state.version
+        if self._timed[0] != version:
+            self._timed = version, (self.state.start, self.state.last_report)
+        return self._timed[1]
 
     @property
     def start(self) -> float | None:
         """When the benchmark began; a recorded start is that of the first run in the output."""
         recorded = self.runfile.start
         if recorded is None or self.reruns:
-            reported = self.state.start
+            reported = self._times[0]
             return recorded if reported is None else reported
         return recorded
 
     @property
     def end(self) -> float:
         """When it ended; if unknown, when it last reported or was written."""
-        state = self.state
-        return state.end or self.runfile.end or state.last_report or self.written
+        return self.state.end or self.runfile.end or self.last_report or self.written
 
     def samples(self) -> Iterator[Sample]:
         """See samples.Source."""
@@ -242,6 +258,7 @@ class Observer:
             self.runfile = runfile
             self.changes += 1
             self._judged = None
+            self._planned.clear()
             for stream in self.streams:
                 self._date(stream)
 

@@ -106,7 +106,7 @@ def samples_of(worker: "Observer", own: Sequence[Sample]) -> Iterator[Sample]:
     for family, moment in (
         (RUN_START, worker.start),
         (RUN_END, worker.end if worker.ended else None),
-        (RUN_LAST_REPORT, state.last_report if live else None),
+        (RUN_LAST_REPORT, worker.last_report if live else None),
         (RUN_INTERVAL, state.report_interval),
         (RUN_PLANNED, None if worker.ended else worker.planned(own)),
         (RUN_OBJECTIVE, worker.objective),

@@ -16,7 +16,7 @@ SILENT = 15.0
 
 def silent(worker: Observer) -> bool:
     """Whether the benchmark runs, but has not reported since it began."""
-    waiting = worker.phase == "running" and worker.state.last_report is None
+    waiting = worker.phase == "running" and worker.last_report is None
     return waiting and worker.quiet > SILENT and bool(worker.tool.advice)
 
 
@@ -60,7 +60,7 @@ def of_whole_run(worker: Observer, own: Sequence[Sample]) -> dict[str, Any]:
         "apart": tuple(sorted(roles.apart)),
         "start": _plain(worker.start),
         "end": _plain(worker.end) if worker.ended else None,
-        "last_report": state.last_report,
+        "last_report": worker.last_report,
         "report_interval": state.report_interval,
         "duration": _plain(worker.planned(own)),
         "measured": roles.measured(numbers),
