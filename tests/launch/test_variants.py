@@ -104,7 +104,7 @@ def test_a_failed_run_is_left_out_of_the_comparison(place: Launchpad) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--variant", "on:"), "--variant on: expected two or more variants, such as --variant on: and another"),
+        (("--variant", "on:"), "--variant: expected two or more, such as --variant on: --variant other:"),
         (("--variant", "a:", "--variant", "a:-c 2"), "--variant: expected different names, got a, a"),
         ((*ON_OFF, "--sweep", "clients=1,2"), "--variant and --sweep: expected one of them"),
         (("--until-sure",), "--until-sure requires --variant, such as"),

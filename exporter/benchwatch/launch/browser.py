@@ -25,8 +25,8 @@ _SEEN = 5.0
 _AGAIN = 0.25
 _PATIENCE = 2.0
 """Seconds that an answer may take."""
-_DELAY = 0.3
-"""Seconds that the benchmark may wait for an exporter's answer."""
+_DELAY = 1.0
+"""Seconds that the benchmark may wait for the answer of an exporter that is there."""
 _MOST = 1 << 22
 """Bytes of an answer that are read."""
 

@@ -32,6 +32,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     run = parser.add_argument_group("names")
     run.add_argument("--name", help="name of the run (default: the tool, date and time)")
     run.add_argument("--worker", metavar="NAME", help="name of this process in the run (default: the tool)")
+    run.add_argument("--overwrite", action="store_true", help="replace the worker of this name, if its run has ended")
     pairs = {"action": "append", "default": [], "type": pair, "metavar": "NAME=VALUE"}
     run = parser.add_argument_group("when it starts")
     run.add_argument(
@@ -87,7 +88,6 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     run.add_argument("--order", choices=ORDERS, help="order of the runs of a sweep (default: shuffled)")
     run.add_argument("--seed", type=int, metavar="N", help="seed of the shuffled order (default: random)")
     add_require(run)
-    run.add_argument("--overwrite", action="store_true", help="replace the worker of this name, if its run has ended")
     run = parser.add_argument_group("variants in turn")
     run.add_argument(
         "--variant",

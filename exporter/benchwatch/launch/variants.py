@@ -71,9 +71,7 @@ def check(variants: Sequence[Variant]) -> None:
     """Raises UserError unless there are several different ones."""
     names = [one.name for one in variants]
     if len(names) < 2:
-        raise UserError(
-            f"--variant {names[0]}: expected two or more variants, such as --variant {names[0]}: and another"
-        )
+        raise UserError(f"--variant: expected two or more, such as --variant {names[0]}: --variant other:'-c 8'")
     if len(set(names)) < len(names):
         raise UserError(f"--variant: expected different names, got {', '.join(names)}")
 
