@@ -81,7 +81,7 @@ class Runs:
     """All runs in the folder `folder`/runs; each takes `seconds`."""
 
     def __init__(self, folder: Path, seconds: int, processes: Processes) -> None:
-        self._folder = folder / "runs"
+        self.folder = folder / "runs"
         self._seconds = seconds
         self._processes = processes
         self._active: list[Run] = []
@@ -90,7 +90,7 @@ class Runs:
         """Prepares and starts them all. Raises Failure."""
         for benchmark in benchmarks:
             if benchmark.preparation:
-                folder = benchmark.folder or self._folder
+                folder = benchmark.folder or self.folder
                 self._processes.run(f"{benchmark.name} prepare", benchmark.preparation, folder=folder)
         self._active = [self._run(benchmark) for benchmark in benchmarks]
 
@@ -108,9 +108,9 @@ class Runs:
         return [run.name for run in self._active]
 
     def _run(self, benchmark: Benchmark) -> Run:
-        for old in sorted(self._folder.glob(f"{benchmark.name}-2*"))[: -_KEPT + 1]:
+        for old in sorted(self.folder.glob(f"{benchmark.name}-2*"))[: -_KEPT + 1]:
             shutil.rmtree(old)
-        return Run(benchmark, self._folder, self._seconds, self._processes)
+        return Run(benchmark, self.folder, self._seconds, self._processes)
 
 
 class Place(NamedTuple):

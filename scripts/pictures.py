@@ -1,7 +1,7 @@
-"""Pictures of dashboards, of a run's page, of `benchwatch watch` and of a report, of a demo that really runs.
+"""Pictures of all dashboards, of the exporter's pages, of `benchwatch watch` and of a report: a demo that really runs.
 
-Two runs of each benchmark follow each other. In the second one PostgreSQL is frozen for some seconds: a stall, a spike
-and their alerts, of which the pictures are.
+Beside pgbench and fio, the simulated guest of a CVM has a pgbench whose oplog is full for 40 s: a spike, its cause and
+its alerts, of which the pictures are. Two variants of a pgbench in turn are what the report and the comparison show.
 """
 
 import argparse
@@ -20,6 +20,7 @@ from PIL import Image
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 
+from benchwatch.nutanix.simulator.faults import FAULT_SECONDS, FAULT_START
 from benchwatch.watch.readings import Readings
 from benchwatch.watch.screen import Screen
 from benchwatch.watch.sources import WatchedExporter, WatchedPrometheus
@@ -29,12 +30,19 @@ from demo_processes import Failure
 _CHECKOUT = Path(__file__).resolve().parent.parent
 _RUN = 130
 """Seconds of a run: alerts know a run's usual latency after a minute."""
-_FROZEN_AT, _FROZEN_FOR = 75, 5
-"""Seconds after the start of the second run, and how long."""
-_AFTER = 35
-"""Seconds from the stall to the moment that the pictures of it are of."""
-_BOARDS = {"live": 1000, "fio": 1600, "nutanix": 1400, "spike": 1200}
-"""Dashboards and heights of their pictures; they are 1600 pixels wide."""
+_SCENE = "oplog-full"
+_INTO_THE_FAULT, _AFTER = 32, 40
+"""Seconds after the simulated fault began and ended at which Live and Spike are shown."""
+_BOARDS = {
+    "phone": (500, 2300),
+    "pgbench": (1600, 1400),
+    "fio": (1600, 1400),
+    "nutanix": (1600, 1300),
+    "locality": (1600, 900),
+    "exporter": (1600, 1100),
+}
+"""Width and height of the pictures of boards that show the last five minutes."""
+_REPEATS, _VARIANT_SECONDS = 3, 10
 _TRIES, _PATIENCE = 3, 150
 """Of Chromium, and seconds of each."""
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -105,7 +113,7 @@ def _demo(folder: Path, output: Path) -> int:
     for name in ("fio", "logs", "runs", "targets", "tmp"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    demo = Demo(folder, _RUN, [])
+    demo = Demo(folder, _RUN, [], _SCENE)
     try:
         if demo.grafana is None:
             raise Failure("no Grafana was found: name an unpacked release in GRAFANA_HOME")
@@ -123,70 +131,68 @@ def _demo(folder: Path, output: Path) -> int:
 
 
 def _photograph(demo: Demo, camera: Camera, output: Path) -> None:
-    terminal = Terminal(demo)
-    first, *_ = firsts = demo.runs.names
-    print("Waiting for the second run", flush=True)
-    _wait(demo, lambda: demo.runs.names[0] != first, terminal.look)
-    second, begun = demo.runs.names[0], time.time()
-    _wait(demo, lambda: demo.runs.names[1] not in firsts, terminal.look)
-    runs = demo.runs.names
-    _wait(demo, lambda: time.time() > begun + _FROZEN_AT, terminal.look)
-    stalled = time.time()
-    _signal(demo, signal.SIGSTOP)
-    try:
-        while time.time() < stalled + _FROZEN_FOR:
-            terminal.look()
-            time.sleep(0.5)
-        page = terminal.page(130, 31)
-    finally:
-        _signal(demo, signal.SIGCONT)
-    _wait(demo, lambda: time.time() > stalled + _AFTER, terminal.look)
-    until = time.time()
+    terminal, begun = Terminal(demo), time.time()
+    slow = next(path.name for path in demo.runs.folder.glob(f"{_SCENE}-*"))
+    fault = time.mktime(time.strptime(slow, f"{_SCENE}-%Y%m%d-%H%M%S")) + FAULT_START
+    print(f"Waiting {fault + _INTO_THE_FAULT - begun:.0f} s for the simulated fault", flush=True)
+    _wait(demo, fault + _INTO_THE_FAULT, terminal.look)
+    runs, page, now = [slow, *demo.runs.names], terminal.page(160, 42), time.time()
     with TemporaryDirectory() as folder:
         watch = Path(folder) / "watch.html"
         watch.write_text(page)
-        camera.take(watch.as_uri(), output / "watch.png", 1280, 640)
-        for board, height in _BOARDS.items():
-            begin, end = (stalled - 30, stalled + 30) if board == "spike" else (until - 180, until)
-            url = "".join((_url(demo, board, begin, end), *(f"&var-run={name}" for name in runs)))
-            camera.take(url, output / f"{board}.png", 1600, height)
-        camera.take(f"{demo.url('exporter')}/runs/{runs[0]}", output / "page.png", 1400, 1250)
-        _wait(demo, lambda: demo.runs.names[0] != second, time.time)
-        _wait(demo, lambda: time.time() > begun + _RUN + 30, time.time)
-        chosen = f"&var-run={second}&var-baseline={first}"
-        url = _url(demo, "compare", begun - _RUN - 10, begun + _RUN + 20) + chosen
-        camera.take(url, output / "compare.png", 1600, 1150)
+        camera.take(watch.as_uri(), output / "watch.png", 1540, 860)
+        camera.take(_url(demo, "live", now - 150, now, *runs), output / "live.png", 1600, 1000)
+        camera.take(f"{demo.url('exporter')}/runs/{slow}", output / "page.png", 1280, 1250)
+        _wait(demo, fault + FAULT_SECONDS + _AFTER, terminal.look)
+        moment = _url(demo, "spike", fault - 45, fault + FAULT_SECONDS + _AFTER, slow)
+        camera.take(moment, output / "spike.png", 1600, 1000)
+        until = time.time()
+        for board, (width, height) in _BOARDS.items():
+            shown = {"pgbench": runs[1:2], "fio": runs[2:]}.get(board, [slow])
+            camera.take(_url(demo, board, until - 300, until, *shown), output / f"{board}.png", width, height)
+        camera.take(f"{demo.url('exporter')}/", output / "overview.png", 1280, 800)
+        on, off = _variants(demo)
+        chosen = f"{_url(demo, 'compare', begun, time.time(), off[-1])}&var-baseline={on[-1]}"
+        camera.take(chosen, output / "compare.png", 1600, 1200)
+        density = _url(demo, "density", begun, time.time(), *on, *off)
+        camera.take(density, output / "density.png", 1600, 1200)
+        versus = f"{demo.url('exporter')}/compare?base=sync-on&other=sync-off"
+        camera.take(versus, output / "versus.png", 1280, 1100)
         report = Path(folder) / "report.html"
-        command = [
-            sys.executable,
-            "-m",
-            "benchwatch",
-            "report",
-            str(demo.folder / "runs" / second),
-            "--output",
-            str(report),
-        ]
-        subprocess.run([*command, "--prometheus", demo.url("Prometheus")], check=True)
-        camera.take(report.as_uri(), output / "report.png", 1100, 1900)
+        _benchwatch(
+            demo, "report", *(str(demo.runs.folder / name) for name in ("sync-on", "sync-off")), "--output", str(report)
+        )
+        camera.take(report.as_uri(), output / "report.png", 1280, 1500)
 
 
-def _url(demo: Demo, board: str, begin: float, end: float) -> str:
-    return f"{demo.url('Grafana')}/d/benchwatch-{board}?from={int(1000 * begin)}&to={int(1000 * end)}&refresh=&kiosk"
+def _variants(demo: Demo) -> tuple[list[str], list[str]]:
+    """Two configurations of PostgreSQL in turn; the names of their runs."""
+    pgbench = demo.postgres.pgbench("-n", "-T", str(_VARIANT_SECONDS), "-c", "4", "-j", "2")
+    variants = ["--variant", "on:", "--variant", "off:PGOPTIONS=-c synchronous_commit=off"]
+    where = ["--runs.path", str(demo.runs.folder), "--name", "sync", "--repeat", str(_REPEATS)]
+    _benchwatch(demo, "run", *where, *variants, "--", *pgbench)
+    time.sleep(15)  # results are scraped every 10 s
+    on, off = ([f"sync-{which}-{number}" for number in range(1, _REPEATS + 1)] for which in ("on", "off"))
+    return on, off
 
 
-def _wait(demo: Demo, until: Callable[[], bool], meanwhile: Callable[[], object]) -> None:
-    while not until():
+def _benchwatch(demo: Demo, *arguments: str) -> None:
+    environment = os.environ | {"PGPASSFILE": str(demo.postgres.pgpass)}
+    subprocess.run([sys.executable, "-m", "benchwatch", *arguments], env=environment, check=True)
+
+
+def _url(demo: Demo, board: str, begin: float, end: float, *runs: str) -> str:
+    """A board, as large as the window, with these runs."""
+    times = f"from={int(1000 * begin)}&to={int(1000 * end)}"
+    chosen = "".join(f"&var-run={run}" for run in runs)
+    return f"{demo.url('Grafana')}/d/benchwatch-{board}?{times}{chosen}&refresh=&kiosk"
+
+
+def _wait(demo: Demo, until: float, meanwhile: Callable[[], object]) -> None:
+    while time.time() < until:
         demo.look()
         meanwhile()
         time.sleep(0.5)
-
-
-def _signal(demo: Demo, number: signal.Signals) -> None:
-    """To the server and its backends, which are in process groups of their own."""
-    server = demo.server.popen.pid
-    found = subprocess.run(["pgrep", "-P", str(server)], capture_output=True, text=True, check=True).stdout
-    for process in [*map(int, found.split()), server]:
-        os.kill(process, number)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,10 @@ _WINDOWS = """\
 """
 
 
+_MANY = ("pgbench", "fio", "sysbench")
+"""Tools of which a run has dozens of workers. Dashboards add up those of others themselves."""
+
+
 def _latency(roles: Roles) -> tuple[Family, str] | None:
     """The family that says how long operations take, and how to select of it."""
     if roles.latency:
@@ -122,7 +126,7 @@ def _failed() -> str:
 def _of_runs() -> str:
     """Sums over the workers of whole runs; of several exporters that read the same run one counts."""
     rules: dict[str, str] = {}
-    for tool in TOOLS:
+    for tool in (one for one in TOOLS if one.name in _MANY):
         for roles in (one for one in tool.roles if not one.observer):
             of_run = ", ".join(("run", *roles.labels[-1:]))
             of_worker = ", ".join(("run", "worker", *roles.labels))

@@ -4,7 +4,7 @@ from grafana_foundation_sdk.models import dashboard
 
 from . import storage, variables
 from .board import Board, Row
-from .look import ORANGE, RED
+from .look import ORANGE, PURPLE, RED, override
 from .panels import heatmap, text
 from .queries import VDISK, Query, hdd_reads, named, now, oplog_writes
 from .storage import CVM
@@ -12,6 +12,10 @@ from .strips import strip
 from .tables import Column, table
 
 _NAME = "{{which}}"
+_ROLES = [
+    override("byRegexp", f"/ {role}$/", color={"mode": "shades", "fixedColor": color})
+    for role, color in (("log", PURPLE), ("data", ORANGE))
+]
 _NO_DETAILS = (
     "No vdisk page was read in this time range. To read one, set nutanix.vdisks.include or the mapping in "
     "benchwatch.yaml"
@@ -68,9 +72,18 @@ def _table() -> dashboard.Panel:
 
 
 def _vdisks() -> list[dashboard.Panel]:
-    def ratio(label: str, shows: str, *queries: Query, bad: str) -> dashboard.Panel:
+    def ratio(label: str, shows: str, *queries: Query, bad: str, height: int = 2) -> dashboard.Panel:
         return strip(
-            label, shows, *queries, unit="percentunit", bad=bad, none=_NO_DETAILS, height=2, maximum=1.1, slow=_WHERE
+            label,
+            shows,
+            *queries,
+            unit="percentunit",
+            bad=bad,
+            none=_NO_DETAILS,
+            height=height,
+            maximum=1.1,
+            slow=_WHERE,
+            overrides=_ROLES,
         )
 
     return [
@@ -103,6 +116,7 @@ def _vdisks() -> list[dashboard.Panel]:
             "Random share of the operations over about 3 s (Ops and Randomness), by direction.",
             _vdisk("random_ratio", "{{op}}", "op"),
             bad="flips within a run: another load than intended reaches the vdisk.",
+            height=3,
         ),
         strip(
             "Operations",
@@ -121,6 +135,7 @@ def _vdisks() -> list[dashboard.Panel]:
             bad="above 24 or so sustained writes: sequential ones may then bypass the oplog.",
             none=storage.NO_CVM,
             height=2,
+            overrides=_ROLES,
             slow=_WHERE,
         ),
         strip(
@@ -131,6 +146,7 @@ def _vdisks() -> list[dashboard.Panel]:
             bad="grows throughout the run: it drains more slowly than it fills, and will be full in the end.",
             none=storage.NO_CVM,
             height=2,
+            overrides=_ROLES,
             slow=_WHERE,
         ),
         strip(
@@ -142,6 +158,7 @@ def _vdisks() -> list[dashboard.Panel]:
             bad="rises while the front end's does not yet: the oplog still hides it.",
             none=storage.NO_CVM,
             log=True,
+            overrides=_ROLES,
             slow=_WHERE,
         ),
         *storage.controller(),
