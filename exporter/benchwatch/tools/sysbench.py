@@ -150,8 +150,8 @@ SETTINGS = {
     "total_file_size": r"(\S+) total file size$",
 }
 KNOWN = (
-    r"[A-Z]\w+ (?:statistics|speed|fairness|operations):$|Latency |Throughput:|queries performed:| +(?:avg|total):"
-    r"| +(?:per-request statistics|response time|percentile stats|queries performed):| +value  ---| +events \(avg"
+    r"[A-Z]\w+ (?:statistics|speed|fairness|operations):$|Latency |Throughput:|queries performed:| *(?:avg|total):"
+    r"| *(?:per-request statistics|response time|percentile stats|queries performed):| *value  ---| *events \(avg"
     r"|Total operations: |Test execution summary|OLTP test |\S+ Requests/sec|Operations performed: \d+ \("
     r"|Number of (?:unfinished|IO|random) |Running |Initializing |Extra file |\d+ files?, \S+ each|Read/Write ratio"
     r"|Periodic FSYNC|Calling |Using |Doing |  (?:total size|scope): |Prime numbers |Maximum |Warming up "
@@ -159,7 +159,7 @@ KNOWN = (
     r"|\d+ bytes written|Debug |DEBUG: |Additional |LuaJIT|Time limit |\(last message |Done\.|Random number "
     r"|WARNING: |Memory |Thread yields |Merging |No DB drivers|No bytes |'\w+' test does not "
 )
-LAST = r" +execution time \(avg/stddev\):\s+\d+\.\d{4}/\d+\.\d\d"
+LAST = r" *execution time \(avg/stddev\):\s+\d+\.\d{4}/\d+\.\d\d"
 FATAL = r"(?:FATAL|PANIC): (.*)|invalid option: |Cannot find benchmark "
 ALERT = re.compile(r"ALERT: (?:error: )?(.*)")
 CHECKPOINT = re.compile(r"\[ *\d+s ?\] Checkpoint report:")

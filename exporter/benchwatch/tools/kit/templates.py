@@ -5,7 +5,8 @@
 - `<time>` is in seconds since the start, `<unix>` in Unix seconds;
 - `<quantile>` is a percentage, the label `quantile` of the figures in the line; 0 means that there is none;
 - `<label>` is a word, if it is a label of the figures in the line: an operation, a job;
-- a blank stands for one or more, `{...}` may be missing, `...` at the end is any rest of the line.
+- a blank stands for one or more, at the beginning for any number; `{...}` may be missing, `...` at the end is any rest
+  of the line.
 
 A pattern counts from the beginning of the line.
 """
@@ -55,7 +56,7 @@ class Template:
     def _part(self, field: re.Match[str]) -> str:
         name, label, decimals, optional, blank, literal = field.groups()
         if blank:
-            return " +"
+            return " +" if field.start() else " *"  # programs that put something before each line may strip it
         if optional is not None:
             return f"(?:{re.escape(optional)})?" if optional.strip() else " *"
         if name is None:
