@@ -138,6 +138,7 @@ def _sections() -> tuple[Section, ...]:
             '`benchwatch_stream_errors_total{tool="pgbench", reason}`.',
             (
                 ("a line", _kib(lines.LIMIT), "left out, `line_too_long`"),
+                ("scripts in the log", transactions.MOST_SCRIPTS, "left out, `log_line`"),
                 ("digits of a latency in the log, µs", transactions._LONGEST[2], "left out, `log_line`"),
                 (
                     "seconds of a transaction log",
@@ -156,6 +157,7 @@ def _sections() -> tuple[Section, ...]:
                 ("a document", _kib(framing.DOCUMENT_LIMIT), "left out, `document_too_long`"),
                 ("a line of text, or a string", _kib(framing.LINE_LIMIT), "cut"),
                 ("jobs with a name of their own", jobs.MOST_JOBS, "added up as `(other jobs)`"),
+                ("options as parameters", jobs.MOST_OPTIONS, "left out"),
                 ("I/Os and latencies of a document", document._MOST, "left out, `bad_document`"),
                 ("bytes of a document's I/Os", document._MOST_BYTES, "left out, `bad_document`"),
             ),

@@ -10,6 +10,8 @@ from .options import job_options, number_of_clones, read_options
 MOST_JOBS = 256
 """Jobs with a label of their own; the others are added up under OTHER_JOBS."""
 OTHER_JOBS = "(other jobs)"
+MOST_OPTIONS = 2000
+"""Options that are shown as parameters, of all jobs together."""
 
 
 def reported_jobs(document: FioDocument) -> list[Job]:
@@ -63,4 +65,4 @@ def parameters(document: FioDocument, jobs: Sequence[Job], names: Sequence[str])
         if label != OTHER_JOBS:
             for name, value in read_options(job.options).items():
                 found[name if one else f"{label}/{name}"] = value
-    return found
+    return dict(islice(found.items(), MOST_OPTIONS))

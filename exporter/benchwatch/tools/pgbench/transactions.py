@@ -31,12 +31,14 @@ from ..api import Misread
 from ..lines import LineParser
 from .decimals import MOST_DIGITS, DigitColumns, Integers
 
+MOST_SCRIPTS = 128
+"""How many scripts pgbench takes."""
 EXAMINED = 4096
 """How many lines of a file are examined for gaps in the numbers of transactions."""
 
 _LINE = re.compile(
     rb"(?P<client>\d{1,16}) (?P<number>\d{1,16}) (?P<time>\d{1,12}|skipped|failed|serialization|deadlock|other) "
-    rb"(?P<script>\d{1,3}) (?P<second>[1-3]\d{9}) (?P<microsecond>\d{1,6})"
+    rb"(?P<script>\d{1,2}|1[01]\d|12[0-7]) (?P<second>[1-3]\d{9}) (?P<microsecond>\d{1,6})"
     rb"(?: (?P<extra>\d{1,12}))?(?: (?P<retries>\d{1,12}))?\r?"
 )
 _NUMBERED = re.compile(rb"(?m)^(\d{1,18}) (\d{1,18}) ")
@@ -135,10 +137,10 @@ class TransactionParser(LogParser):
         return True
 
     def _numbers(self, columns: DigitColumns) -> Transactions | None:
-        """The transactions in lines of digits; None if one has an impossible time."""
+        """The transactions in lines of digits; None if one has an impossible time or script."""
         seconds, counts = columns.in_turn(_SECOND)
-        last = max(seconds)
-        if min(seconds) < _FIRST_SECOND or last > _LAST_SECOND:
+        last, script = max(seconds), columns.numbers(_SCRIPT)
+        if min(seconds) < _FIRST_SECOND or last > _LAST_SECOND or script.max() >= MOST_SCRIPTS:
             return None
         second = np.repeat(seconds, counts)
         in_last = columns.numbers(_MICROSECOND, np.flatnonzero(second == last))
@@ -146,7 +148,7 @@ class TransactionParser(LogParser):
         return Transactions(
             latency=latency,
             bins=bins(latency * 1000),
-            script=columns.numbers(_SCRIPT),
+            script=script,
             second=second,
             microsecond=columns.numbers(_MICROSECOND) if self._microseconds else _NONE,
             fields=self._fields,
