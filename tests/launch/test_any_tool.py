@@ -24,7 +24,7 @@ class ToyCommand(Command):
     length = 90.0
     log = ExtraLog("trace", "", 1000.0)
 
-    def prepare(self, percentiles: bool, room: LogRoom | None) -> Preparation:
+    def prepare(self, percentiles: bool, room: LogRoom | None, own: object = None) -> Preparation:
         trace = (f"--trace={room.prefix}",) if room else ()
         return Preparation(("--report=1", *trace), ("toys are small",), uses_log=bool(room))
 
@@ -36,7 +36,7 @@ class ToyLauncher:
     def __init__(self) -> None:
         self.asked: list[tuple[tuple[str, ...], str]] = []
 
-    def read(self, arguments: Sequence[str], version: str) -> Command:
+    def __call__(self, arguments: Sequence[str], version: str) -> Command:
         self.asked.append((tuple(arguments), version))
         if "--help" in arguments:
             raise UserError("toy --help is no benchmark")
