@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from benchwatch.history import replayed_run
 from benchwatch.launch import delivery, facts, push, sinks
 from benchwatch.metrics.limits import Limits
-from benchwatch.nutanix import mapping, poller
+from benchwatch.nutanix import poller
 from benchwatch.nutanix.cvm_settings import LARGEST_PAGE, NutanixSettings
 from benchwatch.nutanix.pages import columns, main_page, markup, notes, overview, quantities, tables
 from benchwatch.runs import append, files, prefix, watcher, worker_families
@@ -184,7 +184,6 @@ def _sections() -> tuple[Section, ...]:
                 ("a name", f"{quantities.MAX_NAME} characters", ""),
                 ("a number", f"2^{quantities.LARGEST.bit_length() - 1}", ""),
                 ("texts kept of what was not recognised", f"{notes.MAX_TEXTS}, of {notes.MAX_TEXT} characters", ""),
-                ("names matched by `include`, `exclude`", f"{mapping.LONGEST} characters", "match nothing"),
             ),
         ),
         (

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from benchwatch.metrics import exposition
 from benchwatch.metrics.samples import Family
-from benchwatch.nutanix import cvm_metrics as nutanix
+from benchwatch.nutanix import families as nutanix
 from benchwatch.runs import watcher as runs
 from benchwatch.runs import worker_families as worker_metrics
 from benchwatch.server import processes

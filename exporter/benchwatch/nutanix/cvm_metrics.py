@@ -9,7 +9,6 @@ from .cvm_snapshot import Snapshot, Status
 from .pages.main_page import Disk, MainPage, VdiskTable, file_name, is_uuid
 from .pages.overview import Overview
 
-FAMILIES = f.FAMILIES
 _NO_DISK = VdiskDisk()
 
 

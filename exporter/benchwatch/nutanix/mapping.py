@@ -10,9 +10,6 @@ from .cvm_metrics import CvmSource
 from .cvm_settings import KEEP_INTERVALS, Mapped, NutanixSettings, VdiskDisk, VdiskSelection, mapped
 from .pages.main_page import MainPage, VdiskRow, file_name
 
-LONGEST = 200
-"""Characters of a name that can match a pattern."""
-
 
 def load_mapping(settings: NutanixSettings, folder: Path) -> Mapped:
     """The mapping, from the settings or the file that they name (relative to `folder`). Raises ConfigError."""
@@ -35,13 +32,13 @@ class Selection:
 
     def __contains__(self, row: VdiskRow) -> bool:
         file = file_name(row.name)
-        names = [name for name in {row.label, row.name, file} - {""} if len(name) <= LONGEST]
+        names = {row.label, row.name, file} - {""}
         if _any_matches(self._exclude, names):
             return False
         return file.lower() in self._mapping or _any_matches(self._include, names)
 
 
-def _any_matches(patterns: Iterable[re.Pattern[str]], names: Sequence[str]) -> bool:
+def _any_matches(patterns: Iterable[re.Pattern[str]], names: Iterable[str]) -> bool:
     return any(pattern.fullmatch(name) for pattern in patterns for name in names)
 
 
