@@ -82,7 +82,7 @@ FIGURES = {
     "sent_again": ToolFigure("Segments that the sender sent again (TCP)", result="retransmits", labels=WAY),
     "settled": ToolFigure("", settles="retransmits"),
     "seconds": ToolFigure("How long the sender measured, seconds", result="duration_seconds", labels=WAY),
-    "lost_ratio": ToolFigure("Part of the datagrams that did not arrive (UDP)", result="lost_ratio", labels=WAY),
+    "lost_ratio": ToolFigure("_Part of the datagrams that did not arrive (UDP)", result="lost_ratio", labels=WAY),
     "last_jitter": ToolFigure("Jitter at the receiver, seconds (UDP)", result="jitter_seconds", labels=WAY),
     "cpu": ToolFigure(
         "Processor seconds a second at an end (cpu_utilization_percent)", result="cpu_ratio", labels=("host",)
@@ -111,7 +111,7 @@ def _roles(group: str, *, observer: bool) -> Roles:
 CLIENT, SERVER = _roles("", observer=False), _roles("server_", observer=True)
 
 
-class Beginning(NamedTuple):
+class _Beginning(NamedTuple):
     """What is known of a test before its first interval."""
 
     version: str = ""
@@ -121,7 +121,7 @@ class Beginning(NamedTuple):
     cookie: str = ""  # differs in each test
 
 
-class Part(NamedTuple):
+class _Part(NamedTuple):
     """One direction of an interval or, with an `end`, what the sender or the receiver says of the whole test.
 
     Figures are rate, bytes, packets, retransmits, lost, jitter, rtt and window, in bytes and seconds; unknown ones are
@@ -138,14 +138,14 @@ class Part(NamedTuple):
     end: str = ""
 
 
-class Ending(NamedTuple):
+class _Ending(NamedTuple):
     """The test is over; without results, it failed. Processor seconds per second, by host: local, remote."""
 
     load: Mapping[str, float] = {}
     error: str = ""
 
 
-Record = Beginning | Part | Ending
+_Record = _Beginning | _Part | _Ending
 WAYS = {True: "send", False: "receive"}
 BOTH = ("rate", "bytes", "packets")
 KNOWN_TO = {"sender": ("retransmits", "seconds"), "receiver": ("lost", "jitter")}
@@ -201,21 +201,21 @@ class _Document(msgspec.Struct):
     error: _Text = ""
 
 
-def of_json(text: bytes) -> list[Record]:
+def of_json(text: bytes) -> list[_Record]:
     """The records of an event (none if it says nothing of use), a document or parts of it. Raises ValueError."""
     data = msgspec.json.decode(text, type=dict[str, Any])
     if "event" in data:
         part = data.get("data")
         data |= {"intervals": [part]} if data["event"] == "interval" else {str(data["event"]): part}
     document = msgspec.convert(data, _Document)
-    found: list[Record] = [_beginning(document.start)] if document.start else []
+    found: list[_Record] = [_beginning(document.start)] if document.start else []
     for report in document.intervals:
         streams = msgspec.convert(report.get("streams", ()), Sequence[_Sum])
         for total in filter(None, (_sum(report, "sum"), _sum(report, "sum_bidir_reverse"))):
             figures = total.figures([stream for stream in streams if stream.sender == total.sender])
-            found.append(Part(total.end, WAYS[total.sender], figures, total.end - total.start, total.omitted))
+            found.append(_Part(total.end, WAYS[total.sender], figures, total.end - total.start, total.omitted))
     if document.error:
-        found.append(Ending(error=document.error))
+        found.append(_Ending(error=document.error))
     if document.end is not None:
         found += _end(document.end)
     if not found and data.get("event") in (None, "start", "interval", "end", "error"):
@@ -227,7 +227,7 @@ def _sum(part: _Object, name: str) -> _Sum | None:
     return msgspec.convert(part.get(name), _Sum | None)
 
 
-def _beginning(start: _Start) -> Beginning:
+def _beginning(start: _Start) -> _Beginning:
     better = {"blksize": "block_size", "num_streams": "streams"}
     numbers = {name: each for name, each in start.test_start.items() if each and not isinstance(each, str)}
     settings = {name: each for name, each in start.test_start.items() if isinstance(each, str)}
@@ -235,10 +235,10 @@ def _beginning(start: _Start) -> Beginning:
     role = {"role": "client"} if start.connecting_to else {"role": "server"} if start.accepted_connection else {}
     begun = float(start.timestamp.get("timemillisecs", 0)) / 1000 or float(start.timestamp.get("timesecs", 0))
     target = {"target_bitrate": start.target_bitrate} if start.target_bitrate else {}
-    return Beginning(start.version.removeprefix("iperf "), begun, role | settings, numbers | target, start.cookie)
+    return _Beginning(start.version.removeprefix("iperf "), begun, role | settings, numbers | target, start.cookie)
 
 
-def _end(end: _Object) -> Iterator[Record]:
+def _end(end: _Object) -> Iterator[_Record]:
     for back in ("", "_bidir_reverse"):
         total = _sum(end, f"sum{back}")
         ends = {"sender": _sum(end, f"sum_sent{back}") or total, "receiver": _sum(end, f"sum_received{back}") or total}
@@ -247,10 +247,10 @@ def _end(end: _Object) -> Iterator[Record]:
                 sends = (total or ends["sender"] or each).sender  # in UDP, that of sum_sent is true whoever reports
                 time = each.seconds or each.end if sends == (name == "sender") else None
                 figures = each.figures() | {"seconds": each.seconds or each.end} if each.bytes else {}
-                yield Part(time, WAYS[sends], figures, end=name)
+                yield _Part(time, WAYS[sends], figures, end=name)
     percent = msgspec.convert(end.get("cpu_utilization_percent", {}), Mapping[str, _Number])
     load = {"local": percent.get("host_total"), "remote": percent.get("remote_total")}
-    yield Ending({host: value / 100 for host, value in load.items() if value})
+    yield _Ending({host: value / 100 for host, value in load.items() if value})
 
 
 class _Test:
@@ -262,35 +262,35 @@ class _Test:
         self.omitted = 0.0  # seconds
         self._settings: dict[str, float] = {}
         self._shown: dict[str, float] = {}  # settings that were told
-        self._last: dict[str, Part] = {}  # by direction, the last interval without its figures
+        self._last: dict[str, _Part] = {}  # by direction, the last interval without its figures
         self._counted: set[Key] = set()  # figures of intervals and their direction
         self._results: dict[str, dict[str, float]] = defaultdict(dict)
         self._has_results = False
 
-    def told(self, record: Record) -> Iterator[KitRecord]:
+    def told(self, record: _Record) -> Iterator[KitRecord]:
         """A record of the kit for each thing that is new in this one."""
         match record:
-            case Beginning():
+            case _Beginning():
                 yield from self._begin(record)
-            case Part(end="", time=time, omitted=True):
+            case _Part(end="", time=time, omitted=True):
                 self.omitted = time or 0.0
                 yield from self._interval(record)
-            case Part(end="", time=time):
+            case _Part(end="", time=time):
                 yield from self._interval(record._replace(time=self.omitted + (time or 0.0)))
-            case Part(time=time):
+            case _Part(time=time):
                 self.has_ended = self._has_results = True
                 yield from self._target(record.direction)
                 yield self._result(record, None if time is None else self.omitted + time)
-            case Ending(error=error) if error:
+            case _Ending(error=error) if error:
                 self.has_ended = True
                 yield Failed(error, interrupted=error.startswith("interrupt - "))
-            case Ending(load):
+            case _Ending(load):
                 self.has_ended = self.is_done = True
                 yield ToolResult({("cpu", host): value for host, value in load.items()}, final=self._has_results)
                 if not self._has_results:
                     yield Failed("it ended without results")
 
-    def _begin(self, record: Beginning) -> Iterator[KitRecord]:
+    def _begin(self, record: _Beginning) -> Iterator[KitRecord]:
         self.role = record.parameters.get("role", self.role)
         self._settings |= record.figures
         if record.version:
@@ -314,7 +314,7 @@ class _Test:
         own = "server_" if self.role == "server" else ""
         return {f"{own}{name}" if name in ("rate", "bytes") else name: value for name, value in figures.items()}
 
-    def _interval(self, record: Part) -> Iterator[KitRecord]:
+    def _interval(self, record: _Part) -> Iterator[KitRecord]:
         way, said, time = record.direction, record.figures, record.time or 0.0
         if self._last.get(way) == record._replace(figures={}):  # the connection was lost
             yield ToolResult({}, time, final=False)
@@ -330,7 +330,7 @@ class _Test:
         self._counted |= {(name, way) for name in known if name in said and not record.omitted}
         yield ToolReport(time, figures, counted=not record.omitted, length=record.length)
 
-    def _result(self, record: Part, time: float | None) -> ToolResult:
+    def _result(self, record: _Part, time: float | None) -> ToolResult:
         way, found = record.direction, self._results[record.direction]
         known = (*KNOWN_TO[record.end], *(() if time is None else BOTH))
         new = {name: record.figures[name] for name in known if record.figures.get(name, -1) >= 0}
@@ -395,11 +395,11 @@ class _Lines:
         """Note what this process is: a client sends, unless it says otherwise."""
         self._sends |= role == "client"
 
-    def read(self, text: str) -> Sequence[Record] | None:
+    def read(self, text: str) -> Sequence[_Record] | None:
         """The records of a line; None if iperf3 prints no such line."""
         if text.endswith("iperf Done."):
             self._is_others = False
-            return [Ending()]
+            return [_Ending()]
         if self._is_others and "Connecting to host" not in text:
             return []
         if row := _ROW.search(text):
@@ -408,11 +408,11 @@ class _Lines:
             self._connections += 1
             return []
         if match := _ROLE.search(text):
-            return [Beginning(parameters={"role": "client" if match[1] else "server"})]
+            return [_Beginning(parameters={"role": "client" if match[1] else "server"})]
         if match := _VERSION.search(text):
-            return [Beginning(version=match[1])]
+            return [_Beginning(version=match[1])]
         if match := _FAILURE.search(text):
-            return [Ending(error=match[1].strip())]
+            return [_Ending(error=match[1].strip())]
         if not _KNOWN.search(text):
             return None
         self._is_others = text.endswith("Server output:")
@@ -421,7 +421,7 @@ class _Lines:
         self._is_udp |= "Datagrams" in text
         return []
 
-    def _row(self, row: re.Match[str]) -> list[Record]:
+    def _row(self, row: re.Match[str]) -> list[_Record]:
         """A line with figures counts if it is of all streams of its direction."""
         number = {name: float(value) for name, value in row.groupdict().items() if value and value[-1].isdigit()}
         self._is_udp |= "lost" in number
@@ -452,10 +452,10 @@ class _Lines:
             figures["seconds"] = length
             if not figures["rate"] and figures.get("packets"):  # a server of 3.1 has no bytes in its last row
                 del figures["rate"]
-            return [Part(number["end"] if end == own else None, WAYS[self._sends], figures, end=end) for end in ends]
-        interval = Part(number["end"], WAYS[self._sends], figures, length, row["omitted"] is not None)
+            return [_Part(number["end"] if end == own else None, WAYS[self._sends], figures, end=end) for end in ends]
+        interval = _Part(number["end"], WAYS[self._sends], figures, length, row["omitted"] is not None)
         streams = self._connections // (2 if way else 1)
-        return [Beginning(figures={"num_streams": streams}), interval] if streams else [interval]
+        return [_Beginning(figures={"num_streams": streams}), interval] if streams else [interval]
 
 
 _LONGEST = 1 << 24  # bytes of a part of a document; a longer one counts as cut off
@@ -483,7 +483,7 @@ class Iperf3Parser(LineParser):
         super().__init__()
         self._document = bytearray()  # the lines so far of its present part
         self._skipping = False  # the rest of the document
-        self._beginning: Record | None = None
+        self._beginning: _Record | None = None
         self._test, self._lines_of = _Test(), _Lines()
 
     def close(self) -> list[object]:
@@ -544,30 +544,30 @@ class Iperf3Parser(LineParser):
             self._take(found)
             self.records -= bool(self._document)  # it counts once, at its end
 
-    def _read(self, text: str) -> Sequence[Record] | None:
+    def _read(self, text: str) -> Sequence[_Record] | None:
         self._test.is_done |= self._test.has_ended and _LISTENING.search(text) is not None
         return self._lines_of.read(text)
 
-    def _take(self, found: Sequence[Record]) -> None:
+    def _take(self, found: Sequence[_Record]) -> None:
         if found and self._begins(found[0]):
             self._out.append(Begin())
             self._test, self._lines_of = _Test(), _Lines()
         told: list[KitRecord] = []
         for record in found:
-            if isinstance(record, Ending) and record.error and self._test.is_done:
+            if isinstance(record, _Ending) and record.error and self._test.is_done:
                 continue
-            if isinstance(record, Beginning):
+            if isinstance(record, _Beginning):
                 self._beginning = record
                 self._lines_of.begins(record.parameters.get("role", ""))
             told += self._test.told(record)
         super()._take(told)
-        self._undated = not any(isinstance(one, Part) or (isinstance(one, Ending) and not one.error) for one in found)
+        self._undated = not any(isinstance(one, _Part) or (isinstance(one, _Ending) and not one.error) for one in found)
 
-    def _begins(self, first: Record) -> bool:
+    def _begins(self, first: _Record) -> bool:
         """Whether a line with this record begins another test."""
-        if isinstance(first, Beginning) and (first.version or "role" in first.parameters):
+        if isinstance(first, _Beginning) and (first.version or "role" in first.parameters):
             return self._test.has_ended or bool(self._test.role)
-        is_error = isinstance(first, Ending) and bool(first.error)
+        is_error = isinstance(first, _Ending) and bool(first.error)
         return is_error and self._test.is_done and self._test.role != "server"
 
 
