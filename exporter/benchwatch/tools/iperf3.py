@@ -82,7 +82,7 @@ FIGURES = {
     "sent_again": ToolFigure("Segments that the sender sent again (TCP)", result="retransmits", labels=WAY),
     "settled": ToolFigure("", settles="retransmits"),
     "seconds": ToolFigure("How long the sender measured, seconds", result="duration_seconds", labels=WAY),
-    "lost_ratio": ToolFigure("_Part of the datagrams that did not arrive (UDP)", result="lost_ratio", labels=WAY),
+    "lost_ratio": ToolFigure("Part of the datagrams that did not arrive (UDP)", result="lost_ratio", labels=WAY),
     "last_jitter": ToolFigure("Jitter at the receiver, seconds (UDP)", result="jitter_seconds", labels=WAY),
     "cpu": ToolFigure(
         "Processor seconds a second at an end (cpu_utilization_percent)", result="cpu_ratio", labels=("host",)
