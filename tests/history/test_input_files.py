@@ -3,6 +3,8 @@
 import gzip
 import io
 import json
+import shutil
+import subprocess
 import sys
 import tarfile
 from collections.abc import Callable
@@ -100,7 +102,30 @@ def test_an_archive_cannot_write_outside_its_folder(tmp_path: Path, capsys: pyte
     assert "bad.tar: cannot be unpacked:" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("name", "says"), [("x.gz", "cannot be unpacked: Not a gzipped file"), ("x.zst", "zstd -dc")])
+@pytest.mark.skipif(not shutil.which("zstd"), reason="needs zstd")
+def test_zst_is_unpacked_by_its_program(listed: Listed, tmp_path: Path) -> None:
+    place(tmp_path / "runs/night", 1000.0)
+    with tarfile.open(tmp_path / "all.tar", "w") as archive:
+        archive.add(tmp_path / "runs", "runs")
+    (tmp_path / "one.out").write_text(summary(2000.0))
+    for name in ("all.tar", "one.out"):
+        subprocess.run(["zstd", "-q", tmp_path / name], check=True)
+    (run,) = listed(tmp_path / "all.tar.zst")
+    assert (run["run"], run["path"], run["rate"]) == ("night", "all/runs/night", 1000.0)
+    (run,) = listed(tmp_path / "one.out.zst")
+    assert (run["run"], run["path"], run["rate"]) == ("one", f"{tmp_path}/one.out.zst", 2000.0)
+
+
+def test_without_zstd_a_sentence_says_what_to_install(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "x.zst").write_bytes(b"anything")
+    assert main(["show", str(tmp_path / "x.zst")]) == 2
+    assert "needs the program zstd: install the package zstd" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "says"), [("x.gz", "cannot be unpacked: Not a gzipped file"), ("x.zst", "x.zst: ")])
 def test_an_archive_that_cannot_be_read_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, says: str
 ) -> None:

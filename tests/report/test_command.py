@@ -261,7 +261,7 @@ def test_a_wide_interval_hides_no_bar(place: Place, tmp_path: Path) -> None:
     runs = [counted(place, name, transactions(*of)) for name, of in (("one", (100, 0)), ("two", (107, 5)))]
     page = report(tmp_path, *runs)
     (caption,) = [text for text in page.text("figcaption") if text.startswith("Green: ")]
-    assert caption.endswith("those beyond the plot are cut off.")
+    assert caption.endswith("cut off at the ends of the plot.")
     bars = page.drawing("Change against one").figure
     low, high = bars["layout"]["xaxis"]["range"]
     assert bars["data"][0]["x"][0] > 0.08 * (high - low)

@@ -94,11 +94,12 @@ def _bars(found: Comparisons) -> Iterator[Plot]:
     )
     longest = _LONGEST_INTERVAL * max(0.01, *np.abs(ratios))
     least, most = max(-longest, min(0.0, *ends[:, 0])), min(longest, max(0.0, *ends[:, 1]))
+    beyond = ends.min() < least or ends.max() > most
     room = 0.08 * (most - least)
     yield Plot(
         f"Change against {found.base.name}",
         f"Green: better, red: worse, grey: unclear. Thin lines: {level(found.each)} intervals, if the runs have enough "
-        "reports; those beyond the plot are cut off.",
+        f"reports{', cut off at the ends of the plot' if beyond else ''}.",
         CHANGE,
         Axis("", str, ticks=[(place, name) for place, (name, _) in enumerate(bars)]),
         [drawing],

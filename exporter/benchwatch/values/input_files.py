@@ -1,7 +1,7 @@
 """What a command line names, as paths: globs that the shell left alone, archives, and `-` for standard input.
 
-Archives (.gz, .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz) are unpacked into a temporary folder that lasts as long as the
-process; names and times of files are kept. Python 3.11 cannot read .zst, and a library would be for this alone.
+Archives (.gz, .zst, .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz, .tar.zst) are unpacked into a temporary folder that lasts
+as long as the process; names and times of files are kept. The program `zstd` unpacks .zst: Python reads it from 3.14.
 """
 
 import argparse
@@ -10,6 +10,7 @@ import gzip
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tarfile
 import tempfile
@@ -47,7 +48,7 @@ def one_path(text: str) -> Path:
 @lru_cache(maxsize=1)
 def _standard_input() -> Path:
     """What standard input holds, as a file; read once."""
-    path = _scratch() / "stdin.out"
+    path = _scratch(Path("-")) / "stdin.out"
     with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
     return path
@@ -58,15 +59,26 @@ def _unpacked(path: Path) -> list[Path]:
     if not path.is_file() or not name.endswith((*_TAR, ".gz", ".zst")):
         return [path]
     if name.endswith(".zst"):
-        raise argparse.ArgumentTypeError(f"{path}: .zst is not read: unpack it, or: zstd -dc {path} | benchwatch ... -")
+        return _unpacked(_decompressed(path))
     try:
         return [_untarred(path) if name.endswith(_TAR) else _gunzipped(path)]
     except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
         raise argparse.ArgumentTypeError(f"{path}: cannot be unpacked: {error}") from error
 
 
+def _decompressed(path: Path) -> Path:
+    program = shutil.which("zstd")
+    if program is None:
+        raise argparse.ArgumentTypeError(f"{path}: reading .zst needs the program zstd: install the package zstd")
+    target = _scratch(path) / path.name[: -len(".zst")]
+    done = subprocess.run([program, "-dqo", target, "--", path], capture_output=True, check=False)
+    if done.returncode:
+        raise argparse.ArgumentTypeError(f"{path}: cannot be unpacked: zstd exited with code {done.returncode}")
+    return target
+
+
 def _gunzipped(path: Path) -> Path:
-    target = _scratch() / path.name[: -len(".gz")]
+    target = _scratch(path) / path.name[: -len(".gz")]
     with gzip.open(path) as packed, target.open("wb") as file:
         shutil.copyfileobj(packed, file, 1 << 20)
     status = path.stat()
@@ -77,7 +89,7 @@ def _gunzipped(path: Path) -> Path:
 def _untarred(path: Path) -> Path:
     """The only folder in the archive; a folder with the name of the archive, if it holds anything else."""
     suffix = next(one for one in sorted(_TAR, key=len, reverse=True) if path.name.lower().endswith(one))
-    folder = _scratch() / (path.name[: -len(suffix)] or "archive")
+    folder = _scratch(path) / (path.name[: -len(suffix)] or "archive")
     folder.mkdir()
     with tarfile.open(path) as archive:
         size, free = sum(member.size for member in archive), shutil.disk_usage(folder).free
@@ -89,14 +101,22 @@ def _untarred(path: Path) -> Path:
 
 
 def shown(path: Path) -> Path:
-    """The path for people: inside of an archive, from there on."""
-    inside = path.parts[len(Path(_all().name).parts) + 1 :] if _all.cache_info().currsize else ()
-    return Path(*inside) if inside and path.is_relative_to(_all().name) else path
+    """The path for people: inside of an archive, from there on; of what one file was packed into, that file."""
+    for folder in (path, *path.parents):
+        if folder in _ORIGINS:
+            return path.relative_to(folder) if path != folder else _ORIGINS[folder]
+    return path
 
 
-def _scratch() -> Path:
-    """A new folder for one argument."""
-    return Path(tempfile.mkdtemp(dir=_all().name))
+_ORIGINS: dict[Path, Path] = {}
+"""By a folder of unpacked files: the archive."""
+
+
+def _scratch(origin: Path) -> Path:
+    """A new folder for what an argument holds."""
+    folder = Path(tempfile.mkdtemp(dir=_all().name))
+    _ORIGINS[folder] = origin
+    return folder
 
 
 @lru_cache(maxsize=1)
