@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from benchwatch.history.find import read_runs
-from benchwatch.history.series import Series
-from benchwatch.history.timeline import Timeline
+from benchwatch.history.timeline import Series, Timeline
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.samples import Sample
 from benchwatch.settings.settings import RunsSettings

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 
-from benchwatch.history.series import Series
+from benchwatch.history.timeline import Series
 from benchwatch.plots.histograms import LatencyGrid, bounds_of, curve, density, populated, read
 from benchwatch.tools.fio.metrics import COMPLETION_LATENCY as FAMILY
 

@@ -22,8 +22,7 @@ from typing import Any, BinaryIO
 
 from ..history.find import find_runs, nothing_recognised
 from ..history.replayed_run import timelines
-from ..history.series import Pairs, Series
-from ..history.timeline import Timeline
+from ..history.timeline import Pairs, Series, Timeline
 from ..metrics.buckets import Buckets
 from ..metrics.samples import Family, Part
 from ..settings.settings import load_settings

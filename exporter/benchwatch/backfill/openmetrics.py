@@ -12,7 +12,7 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from ..history.series import Pairs, Series
+from ..history.timeline import Pairs, Series
 from ..metrics.rendering import escape, number_texts
 from ..metrics.samples import Family
 

@@ -19,8 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..history.series import Series
-from ..history.timeline import Timeline
+from ..history.timeline import Series, Timeline
 from ..metrics.latencies import LOST, Group, Latencies, is_cut_off
 from ..metrics.samples import Family
 from ..tools.roles import Roles

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.samples import Family, HistogramValue, Part, Sample, SummaryValue
-from .series import Floats, Pairs, Series
+from .timeline import Floats, Pairs, Series
 
 _FURTHER = {"histogram": 2, "summary": 2}
 """Numbers of a sample in addition to the counts by bound: sum and count; other kinds have one number."""

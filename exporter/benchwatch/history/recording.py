@@ -10,6 +10,7 @@ replay, if requested.
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from mmap import ACCESS_READ, MADV_DONTNEED, mmap
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +20,6 @@ from ..runs.layout import StreamPlan
 from ..runs.stream import Stream
 from ..tools.api import Bins, Moment, Parser, ReadLine, read_lines
 from ..values.errors import ConfigError
-from .events import in_order
 
 _MOST_KEPT = 1 << 26
 """Bytes of the largest stream whose records stay in memory."""
@@ -29,6 +29,8 @@ _PIECE = 4 << 20
 """Bytes of a growing file read at a time."""
 _KEPT = 1 << 20
 """Bytes of a growing file that were replayed and stay in memory."""
+STEP = 1.0
+"""Seconds by which a replay's clock advances between reports."""
 
 
 class Recording(Stream):
@@ -100,7 +102,7 @@ class Recording(Stream):
         if before.elapsed and (not found[0].elapsed or found[0].time < before.time):
             raise Rewritten
         since = start() if any(one.elapsed for one in found) else 0.0
-        dated = in_order(found, since, self.last.time if self.last else -math.inf)
+        dated = _in_order(found, since, self.last.time if self.last else -math.inf)
         self.release()
         self.waiting += dated
         self._reported, self.last = found[-1], dated[-1]
@@ -267,3 +269,18 @@ def _whole(plan: StreamPlan, folder: Path) -> bytes | mmap:
             f"{error.filename}: cannot be read: {error.strerror}; expected output of a benchmark"
         ) from error
     return whole if plan.cut is None else whole[plan.cut.begin : plan.cut.end]
+
+
+def _in_order(found: Sequence[Moment], start: float, least: float) -> list[Moment]:
+    """The moments in Unix time and in order, none before `least`; `start`: when the run began.
+
+    If the clock goes back, as it may between two runs in one file, moments later than those that
+    follow are left out, and the next moment dates their output. A final moment leaves out no other:
+    it depends on the start, which may come from another clock, that of a file server.
+    """
+    times = [max(least, moment.time + start * moment.elapsed) for moment in found]
+    own = [math.inf if one.final else time for one, time in zip(found, times, strict=True)]
+    earliest = reversed([*accumulate(reversed(own), min)])  # of each moment and those that follow
+    kept = [(moment, time) for moment, time, first in zip(found, times, earliest, strict=True) if time - first < STEP]
+    in_turn = accumulate((time for _, time in kept), max)
+    return [moment._replace(time=time, elapsed=False) for (moment, _), time in zip(kept, in_turn, strict=True)]

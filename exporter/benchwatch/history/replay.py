@@ -23,7 +23,7 @@ changes other than by growing, everything is read again.
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -36,9 +36,8 @@ from ..runs.worker_families import samples_of
 from ..runs.worker_model import of_whole_run
 from ..tools.api import Moment, State
 from ..tools.beginning import PUNCTUAL
-from .events import STEP, Event, merged
 from .ledger import Ledger
-from .recording import Recording
+from .recording import STEP, Recording
 from .timeline import Timeline
 
 _LOG_HEAD = 1 << 16
@@ -46,6 +45,15 @@ _SOON = 300.0
 """Seconds after the last report within which a file's time dates its last text; a copy is later."""
 _LATE = 5.0
 """Seconds by which a stream may be behind the others while they grow."""
+
+
+class _Event(NamedTuple):
+    """Output that was written at one moment."""
+
+    time: float
+    """Unix seconds."""
+    offsets: dict[str, int]
+    """The bytes that each of the streams with new output held by then."""
 
 
 class Replay(Observer):
@@ -167,9 +175,9 @@ class Replay(Observer):
         for name, recording in self._recordings.items():
             due[name] = [one for one in recording.waiting if one.time <= until]
             del recording.waiting[: len(due[name])]
-        yield from self._play_all(merged(due), complete=False)
+        yield from self._play_all(_merged(due), complete=False)
 
-    def _play_all(self, events: Sequence[Event], *, complete: bool) -> Iterator[int]:
+    def _play_all(self, events: Sequence[_Event], *, complete: bool) -> Iterator[int]:
         """Play events and the time before each; raises Rewritten if they begin before those played."""
         if events and events[0].time < self._clock:
             raise Rewritten
@@ -179,7 +187,7 @@ class Replay(Observer):
             yield self._play(event, last=complete and event is events[-1])
             self._clock = event.time
 
-    def _play(self, event: Event, *, last: bool) -> int:
+    def _play(self, event: _Event, *, last: bool) -> int:
         for name, offset in event.offsets.items():
             self._recordings[name].until, self._recordings[name].modified = offset, event.time
         try:
@@ -219,7 +227,7 @@ class Replay(Observer):
         if self._clock > -math.inf:
             yield from self._pass_time(self._clock, self._present - self.clock_behind)
 
-    def _last_events(self) -> list[Event]:
+    def _last_events(self) -> list[_Event]:
         """The events that were not played yet, then output without a time, and the end."""
         recordings, end = self._recordings.values(), self._record.end
         lasts = [one.last.time for one in recordings if one.last]
@@ -237,9 +245,9 @@ class Replay(Observer):
                 written = min(one.file_time, math.inf if end is None else end)
                 rest = written if 0 <= written - last <= _SOON else last
                 each.append(Moment(one.length, rest))
-        events = merged(waiting)
+        events = _merged(waiting)
         if self._record.exit_code is not None:
-            events.append(Event(max(last, end or last), {}))
+            events.append(_Event(max(last, end or last), {}))
         return events
 
     def _start_of_run(self) -> float:
@@ -328,3 +336,15 @@ class Replay(Observer):
             for group, latencies in recording.bins.found().items():
                 found.setdefault(group, Latencies()).extend(latencies)
         return found
+
+
+def _merged(found: Mapping[str, Sequence[Moment]]) -> list[_Event]:
+    """The moments of all streams as events, one for each time; each final moment after the others."""
+    events: list[_Event] = []
+    for time, final, name, offset in sorted(
+        (one.time, one.final, name, one.offset) for name, each in found.items() for one in each
+    ):
+        if not events or events[-1].time != time or name in events[-1].offsets or final:
+            events.append(_Event(time, {}))
+        events[-1].offsets[name] = offset
+    return events

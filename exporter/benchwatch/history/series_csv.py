@@ -11,8 +11,7 @@ import numpy as np
 
 from ..metrics.rendering import escape
 from ..show.as_csv import Value, records
-from .series import Floats, Series
-from .timeline import Timeline
+from .timeline import Floats, Series, Timeline
 
 _OWN = frozenset({"run", "worker"})
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..history.series import Series
+from ..history.timeline import Series
 from .time_lines import Array, interval
 
 _SLACK = 0.1

@@ -13,8 +13,7 @@ import numpy as np
 from ..compare import concurrent
 from ..compare.measured import known_end
 from ..compare.measures import roles_for
-from ..history.series import Series
-from ..history.timeline import Timeline
+from ..history.timeline import Series, Timeline
 from ..metrics.samples import Family
 from ..tools.roles import Roles
 from . import theme

@@ -100,11 +100,6 @@ class Observer:
         return self.changes, self.state.version
 
     @property
-    def plans(self) -> list[StreamPlan]:
-        """The plans of its streams."""
-        return [stream.plan for stream in self.streams]
-
-    @property
     def size(self) -> int:
         """Bytes read so far."""
         return sum(stream.size for stream in self.streams)
