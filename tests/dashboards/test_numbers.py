@@ -621,6 +621,18 @@ def finished(run: str, *results: float | None) -> list[dict[str, str]]:
     ]
 
 
+def test_a_run_is_one_line_of_the_table_of_density(tmp_path: Path) -> None:
+    loads = finished("two", 900, 450)
+    for number in range(2):
+        labels = {"run": "two", "worker": f"db{number}"}
+        loads.append(series("pgbench_result_latency_average_seconds", f"0.01x{SECONDS}", **labels))
+    kind = Value("tool", "", "tool", '"tool"')
+    found = [one.expression for one in targets(load(DENSITY)) if one.panel == "Runs"]
+    line = '{run="two", tool="pgbench", kind="pgbench"}'
+    for query, value in zip(found, (2, 1350, 675, 1, 0.5, 0.01), strict=True):
+        shows(tmp_path, interpolate(query, {**CHOSEN, "kind": kind}), loads, {line: value})
+
+
 def test_a_run_of_which_a_database_has_no_result_is_not_one_of_fewer_databases(tmp_path: Path) -> None:
     loads = finished("two", 900, 900) + finished("four", 500, 500, 500, None)
     # A process of another tool beside the databases makes the run no other kind.

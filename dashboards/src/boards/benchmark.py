@@ -134,8 +134,12 @@ def latency(height: int = 3, tools: Sequence[Tool] = TOOLS) -> dashboard.Panel:
     means = {
         tool.name: f"({_mean_latency(tool, roles, roles.latency)})" for tool, roles, _ in parts(tools) if roles.latency
     }
-    names = dict.fromkeys(roles.window.name for _, roles, _ in parts(tools) if roles.window)
-    known = " or ".join(f"last_over_time({name}{{{RUN}}}[$__range] @ end())" for name in names)
+    known = " or ".join(
+        f"last_over_time({one}[$__range] @ end())"
+        for name in dict.fromkeys(roles.window.name for _, roles, _ in parts(tools) if roles.window)
+        for one in (_recorded(f"run:{name}:max1s"), f"{name}{{{UNRECORDED}}}")
+        if one
+    )
     p99 = percentiles(_windows(tools, "0.99"))
     several = f"group by (run) ({known}) unless on () ({ONE})"
     mean_ = f"max by (run) ({one_of('tool', means)}) unless on (run) ({several})"

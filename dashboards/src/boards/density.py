@@ -38,7 +38,7 @@ _LATENCY = _of("latency_average_seconds", "max")
 # Linear: what the runs with the fewest databases of their kind reach with each of them, the mean of equal ones.
 _FEWEST = f"({_COUNT}) == on ({_KIND}) group_left () min by ({_KIND}) ({_COUNT})"
 _LINEAR = f"({_EACH}) / on ({_KIND}) group_left () avg by ({_KIND}) (({_EACH}) and on (run) ({_FEWEST}))"
-_SPREAD = f"({_WORST}) / on (run) ({_BEST})"
+_SPREAD = f"({_WORST}) / on (run) group_left () ({_BEST})"
 _TPS = f"pgbench_tps{{{RUN}}}"
 
 
@@ -228,13 +228,16 @@ BOARD = Board(
                         Column("Value #B", "Total TPS", "short", decimals=1),
                         Column("Value #C", "TPS of a database", "short", decimals=1),
                         Column(
-                            "Value #D", "Of linear", "percentunit", steps=((None, RED), (0.5, ORANGE), (0.8, GREEN))
+                            "Value #D",
+                            "Of linear",
+                            "percentunit",
+                            steps=((None, "transparent"), (0, RED), (0.5, ORANGE), (0.8, GREEN)),
                         ),
                         Column(
                             "Value #E",
                             "Slowest by fastest",
                             "percentunit",
-                            steps=((None, RED), (0.5, ORANGE), (0.8, GREEN)),
+                            steps=((None, "transparent"), (0, RED), (0.5, ORANGE), (0.8, GREEN)),
                         ),
                         Column("Value #F", "Highest mean latency", "s"),
                     ],

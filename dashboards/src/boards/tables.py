@@ -168,7 +168,7 @@ def bars(
         none=none,
         size=size,
         custom=barchart.FieldConfig(fill_opacity=70, scale_distribution=scale(log)),
-        color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.PALETTE_CLASSIC_BY_NAME),
+        color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.PALETTE_CLASSIC),
         overrides=[
             override("byName", category, unit="none"),
             *(_compared() if compared else []),

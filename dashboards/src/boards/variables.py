@@ -76,7 +76,7 @@ def run(tool: str = ".+", *, many: bool = True, newest: bool = False) -> dashboa
     """Runs of a tool (a regular expression) in the time range; with `newest` all means that one, whichever it is."""
     return _query(
         "run",
-        "Run (All: the newest)" if newest else "Run",
+        "Run",
         f"query_result({_runs(tool)})",
         "Runs in the time range, active ones first, then the most recent."
         + (" All follows the newest, also when another begins." if newest else ""),
