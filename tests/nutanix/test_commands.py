@@ -36,7 +36,7 @@ def test_check_says_in_words_what_is_understood(cvm: VariedCvm, capsys: pytest.C
         "  Start time: 20150618-11:12:52-GMT-0700",
         "Cluster State: 6 disks",
         '  Avg latency (usec) / Write: nutanix_vdisk_frontend_latency_seconds{op="write"}',
-        "Hosted VDisks (behind the oplog): 2 rows of vdisks",
+        "Hosted VDisks (behind the oplog): 2 vdisks",
         "Page of vdisk 31181823: 5 of 9 sections",
         "  working_set_sizes: not found",
         "Oplog flush statistics: oplog 0.0%, lws 0.0%",

@@ -62,9 +62,9 @@ def _words(
     yield f"{client.url}: read {len(pages.bodies)} pages in {seconds:.2f} s; the main page has {size} bytes."
     counts = {
         OVERVIEW: "",
-        CLUSTER: f"{len(main.disks)} disks",
-        FRONTEND: f"{len(main.frontend.rows)} rows of vdisks",
-        HOSTED: f"{len(main.hosted.rows)} rows of vdisks",
+        CLUSTER: _number(len(main.disks), "disk"),
+        FRONTEND: _number(len(main.frontend.rows), "vdisk"),
+        HOSTED: _number(len(main.hosted.rows), "vdisk"),
     }
     for section, (name, meaning) in _SECTIONS.items():
         yield ""
@@ -97,6 +97,10 @@ def _words(
         yield "Usable."
     else:
         yield from ("Not usable: the page has no table of vdisks.", "", *ADVICE.splitlines())
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _refused(entries: Iterable[Unrecognised]) -> Iterator[str]:

@@ -30,7 +30,7 @@ CVM_PAGE_ERRORS = _family(
 )
 CVM_UNRECOGNISED_ROWS = _family(
     "cvm_unrecognised_rows_total",
-    "Rows, columns, cells and tables left out as unknown, contradictory or beyond a bound; `benchwatch nutanix check` lists them.",
+    "Rows, columns, cells, tables left out: unknown, contradictory, too many. `benchwatch nutanix check` lists them.",
     "section",
     kind="counter",
 )
