@@ -9,7 +9,7 @@ from benchwatch.nutanix import poller
 from benchwatch.nutanix.cvm_settings import LARGEST_PAGE, NutanixSettings
 from benchwatch.nutanix.pages import columns, main_page, markup, notes, overview, quantities, tables
 from benchwatch.runs import append, files, prefix, watcher, worker_families
-from benchwatch.server import command, comparisons, ingest, listen, looks, run_plots, unpacking, users
+from benchwatch.server import command, comparisons, ingest, listen, looks, past_runs, run_plots, unpacking, users
 from benchwatch.settings.settings import PushSettings, RunsSettings
 from benchwatch.tools import api, lines
 from benchwatch.tools.fio import document, framing, jobs
@@ -209,6 +209,11 @@ def _sections() -> tuple[Section, ...]:
                     "a comparison",
                     f"{comparisons.MOST_SIDES} sides, {comparisons.MOST_RUNS} runs, {comparisons.MOST_BYTES >> 30} GiB",
                     "use `benchwatch compare`",
+                ),
+                (
+                    "older runs in the overview",
+                    f"{past_runs.MOST_RUNS}, each up to {past_runs.MOST_BYTES >> 20} MiB",
+                    "without figures",
                 ),
                 ("comparisons that wait", comparisons._MOST_WAITING, "the page tries again"),
                 ("time that a comparison is kept", _seconds(comparisons.KEPT), "made again"),

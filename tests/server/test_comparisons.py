@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborHTMLParser
 from benchwatch.cli import main
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.runs.watcher import Runs
-from benchwatch.server import comparisons
+from benchwatch.server import comparisons, past_runs
 from benchwatch.server.board import Exporter
 from benchwatch.server.looks import Looks
 from benchwatch.settings.settings import RunsSettings
@@ -152,7 +152,7 @@ def test_a_run_without_an_end_is_compared_with_a_warning(place: Place) -> None:
     place("now/db1.err", reports(120.0, begin=NOW - 60))
     with site(folder) as url:
         tree = comparison(url, "old", "now")
-    assert "! now, worker db1: the run has no end: silent for more than 300 s" in texts(tree, ".warning")
+    assert "now, worker db1: the run has no end: silent for more than 300 s" in texts(tree, ".warning")
     assert any("not judged" in text for text in texts(tree, ".unclear"))
 
 
@@ -242,3 +242,23 @@ def test_a_comparison_is_read_once_for_all_who_look(place: Place, monkeypatch: p
         monkeypatch.setattr(comparisons, "KEPT", 0.0)
         comparison(url, "b", "a")
         eventually(lambda: (comparison(url, "b", "a"), time.sleep(0.01), len(read) > 4)[-1], "it is read again")
+
+
+def test_the_overview_has_the_figures_of_runs_that_have_left_memory_while_somebody_looks(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        folder = run(place, f"run-{number}", 100.0 * (number + 1), "repeat_of: run" if number < 3 else "")
+    place("broken/db1.out", b"\x00nothing\n", NOW - 240)
+    place("large/db1.err", reports(900.0, count=600, begin=NOW - 900), NOW - 240)
+    place("large/db1.yaml", f"{{end: {NOW - 240}, exit_code: 0}}".encode(), NOW - 240)
+    monkeypatch.setattr(past_runs, "MOST_BYTES", 20_000)
+    with site(folder, keep=0) as url:
+
+        def listed(**query: str) -> list[str]:
+            return texts(LexborHTMLParser(requests.get(url, params=query, timeout=PATIENCE).text), "tbody tr")
+
+        assert sum("ended long ago" in line for line in listed()) == 6
+        eventually(lambda: "run ×3" in " ".join(listed()) and "peak 406" in listed(q="run-3")[1], "the figures")
+        gone = [line.split()[0] for line in listed() if "ended long ago" in line]
+        assert sorted(gone) == ["broken", "large"]

@@ -28,6 +28,7 @@ from .ingest import Pushes
 from .landing import landing_page
 from .looks import Looks
 from .own_metrics import OwnMetrics
+from .past_runs import PastRuns
 from .run_page import no_run, run_page
 from .webconfig import OPEN, Renewable
 
@@ -105,6 +106,7 @@ class _Pages:
     ) -> None:
         self._board = board
         self._looks = looks
+        self._past = PastRuns(board, looks.settings, looks.reading)
         self._comparisons = ComparisonPages(board, looks.settings, looks.reading)
         self._pushes = pushes
         self._own = own
@@ -147,6 +149,7 @@ class _Pages:
             url=f"{request.scheme}://{host}",
             user=request.get(USER, ""),
             query=Query.of(request.query.items()),
+            past=self._past,
         )
         return await answer(request, text, _headers(CONTENT_SECURITY_POLICY))
 

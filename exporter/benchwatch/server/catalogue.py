@@ -10,7 +10,7 @@ Active runs come first, those with a fault before all others; failed runs that h
 one experiment, or are points of one sweep, are one line once they have ended.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 from ..model.run import Run
 from ..results.folded import Folded, duration, folded, latency, p99, rate
 
+_NONE: Mapping[str, Run] = {}
 LINES = 50
 """Runs and experiments on a page."""
 SORTS = ("newest", "name", "throughput", "latency", "p99", "duration")
@@ -73,11 +74,14 @@ class Catalogue(NamedTuple):
     """Lines on all pages."""
 
 
-def catalogue(runs: Sequence[Run], names: Iterable[str], query: Query) -> Catalogue:
-    """The page that `query` asks for. `names` are the labels of all runs, also of those that have left memory."""
+def catalogue(runs: Sequence[Run], names: Iterable[str], query: Query, past: Mapping[str, Run] = _NONE) -> Catalogue:
+    """The page that `query` asks for.
+
+    `names` are the labels of all runs, also of those that have left memory, and `past` what is known of these.
+    """
     every = [run for run in runs if run.workers]
     known = {run.name for run in every}
-    every += [Run(name) for name in names if name not in known]
+    every += [past.get(name) or Run(name) for name in names if name not in known]
     chosen = [run for run in every if _matches(run, query)]
     active = sorted((run for run in chosen if run.active), key=lambda run: (_fault(run), -_start(run)))
     ended = sorted(folded([run for run in chosen if not run.active]), key=_by_end)

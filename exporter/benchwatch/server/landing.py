@@ -23,6 +23,7 @@ from . import cells
 from .assets import STYLE, document
 from .board import STILL_READING, Exporter
 from .catalogue import LINES, SORTS, Catalogue, Query, catalogue
+from .past_runs import PastRuns
 from .svg_sparkline import sparkline
 
 _REFRESH_SECONDS = 5
@@ -32,14 +33,24 @@ WORKERS_SHOWN = 20
 """Of one run."""
 
 
-def landing_page(board: Exporter, *, now: float, url: str, user: str = "", query: Query | None = None) -> str:
+def landing_page(
+    board: Exporter,
+    *,
+    now: float,
+    url: str,
+    user: str = "",
+    query: Query | None = None,
+    past: PastRuns | None = None,
+) -> str:
     """The page at `now` (Unix seconds).
 
-    `url` is where the exporter was reached, without a slash at the end; `user` is the user name for pushes, if any.
+    `url` is where the exporter was reached, without a slash at the end; `user` is the user name for pushes, if any;
+    `past` knows the runs that have left memory.
     """
     runs = board.runs()
-    workers = [worker for run in runs for worker in run.workers]
-    listed = catalogue(runs, board.run_names, query or Query())
+    known = past.known(runs) if past else {}
+    listed = catalogue(runs, board.run_names, query or Query(), known)
+    workers = [worker for run in (*runs, *known.values()) for worker in run.workers]
     counts = Counter(worker.state for run in runs if run.active for worker in run.workers)
     live = "".join(
         (

@@ -172,4 +172,4 @@ def _table(workers: Sequence[Worker], now: float) -> str:
         last = figures.age(age) if worker.active else ""
         rows.append((worker.name, worker.state, rate, *latencies, figures.count(worker.operations), last))
     more = len(workers) - _MOST_WORKERS
-    return table_html(table(heads, rows)) + (f"<p>and {more} more workers</p>" if more > 0 else "")
+    return table_html(table(heads, rows).filled) + (f"<p>and {more} more workers</p>" if more > 0 else "")
