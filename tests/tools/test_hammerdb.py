@@ -145,3 +145,15 @@ def test_a_script_that_reports_nothing_is_remarked(tmp_path: Path) -> None:
     prepared = command_of(tmp_path, SCRIPT.replace("tcstart\n", "").replace("timed", "test")).prepare(True, None)
     assert prepared.remarks == ("the script has no tcstart, so nothing is shown while HammerDB runs",)
     assert command_of(tmp_path, SCRIPT.replace("timed", "test")).length is None
+
+
+def test_a_test_in_which_no_order_succeeded_failed() -> None:
+    """HammerDB ends with code 0 although each of its calls failed."""
+    text = (
+        "HammerDB CLI v4.12\nVuser 1:Timing test period of 1 in minutes\n"
+        "Vuser 2:New Order Procedure Error set RAISEERROR for Details\n"
+        "Vuser 1:TEST RESULT : System achieved 0 NOPM from 92 PostgreSQL TPM\nALL VIRTUAL USERS COMPLETE\n"
+    )
+    state, _, misread = read(text.encode())
+    assert misread == []
+    assert (state.outcome, state.reason) == ("failed", "no new order succeeded: 0 NOPM")

@@ -17,19 +17,8 @@ from typing import Any
 
 import msgspec
 
-from .kit import (
-    Failed,
-    Families,
-    Key,
-    KitParser,
-    Options,
-    Record,
-    Said,
-    TextTool,
-    ToolFigure,
-    ToolReport,
-    ToolResult,
-)
+from .kit import Failed, Families, Key, KitParser, Record, Said, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.options import Options
 from .roles import Unit
 
 US, OP, BOTH = 1e-6, ("operation",), ("operation", "quantile")

@@ -27,7 +27,7 @@ from ..machine.host import Host
 from ..values import numbers
 from . import postgres
 from .invocation import Benchmark
-from .kit import Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
 from .launcher import Command, Facts, Preparation, server_host
 from .roles import Numbers, Unit
 
@@ -142,6 +142,8 @@ class HammerLines:
         nopm, tpm, database = (found[1], found[2], found[3]) if found[2] else (found[5], found[1], found[4])
         errors, self._errors = self._errors, {}
         records: list[Record] = [ToolReport(self._lines * self._refresh, errors)] if errors else []
+        if not float(nopm):
+            records.append(Failed("no new order succeeded: 0 NOPM"))
         return [*records, ToolResult({("nopm",): float(nopm), ("rate", database): float(tpm)})]
 
     def _end(self) -> Sequence[Record]:

@@ -21,7 +21,8 @@ Latencies are milliseconds. It ends with 0 even if the server refused every conn
 import re
 from collections.abc import Sequence
 
-from .kit import Failed, Families, Key, KitParser, Options, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.options import Options
 from .roles import Unit
 
 OP, BOTH = ("operation",), ("operation", "quantile")

@@ -16,19 +16,8 @@ Before 6.2 the live line is the mean since the test began, and the report has a 
 import re
 from collections.abc import Sequence
 
-from .kit import (
-    Begin,
-    Families,
-    Key,
-    KitParser,
-    Options,
-    Record,
-    Said,
-    TextTool,
-    ToolFigure,
-    ToolReport,
-    ToolResult,
-)
+from .kit import Begin, Families, Key, KitParser, Record, Said, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.options import Options
 from .roles import Unit
 
 EVERY = 0.25

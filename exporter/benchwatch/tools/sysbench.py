@@ -25,19 +25,8 @@ from ..values import numbers
 from ..values.errors import UserError
 from . import postgres
 from .invocation import Benchmark
-from .kit import (
-    Failed,
-    Families,
-    Key,
-    KitParser,
-    Options,
-    OptionsCommand,
-    Record,
-    TextTool,
-    ToolFigure,
-    ToolReport,
-    ToolResult,
-)
+from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.options import Options, OptionsCommand
 from .launcher import Facts, Preparation, server_host
 from .roles import Numbers, Roles, Unit
 

@@ -21,7 +21,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from .kit import Families, Key, KitParser, Options, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit import Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.options import Options
 from .roles import Roles, Unit
 
 US, OP, BOTH = 1e-6, ("operation",), ("operation", "quantile")

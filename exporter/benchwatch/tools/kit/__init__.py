@@ -5,7 +5,6 @@ A line becomes one of five records: Begin (another run), ToolReport (an interval
 """
 
 from ..api import Begin
-from .options import Options, OptionsCommand
 from .parser import Hook, KitParser
 from .records import Failed, Record, Said, ToolReport, ToolResult
 from .state import KitState
@@ -20,8 +19,6 @@ __all__ = [
     "Key",
     "KitParser",
     "KitState",
-    "Options",
-    "OptionsCommand",
     "Record",
     "Said",
     "TextTool",
