@@ -7,6 +7,8 @@ import pytest
 
 from benchwatch.machine.host import Host
 from benchwatch.metrics.buckets import Buckets
+from benchwatch.results.result import read as read_results
+from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.hammerdb import HAMMERDB
 from benchwatch.tools.invocation import Benchmark, find_benchmark
@@ -157,3 +159,11 @@ def test_a_test_in_which_no_order_succeeded_failed() -> None:
     state, _, misread = read(text.encode())
     assert misread == []
     assert (state.outcome, state.reason) == ("failed", "no new order succeeded: 0 NOPM")
+
+
+def test_counters_of_one_server_are_not_added(tmp_path: Path) -> None:
+    """Each of them counts what all clients of the server do."""
+    for worker in ("db1", "db2"):
+        (tmp_path / f"{worker}.out").write_bytes(data_of("timed-no-timestamps-4.12"))
+    subjects = read_results([tmp_path], RunsSettings())
+    assert [len(result.workers) for subject in subjects for result in subject.results] == [1, 1]

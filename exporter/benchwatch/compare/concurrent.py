@@ -3,7 +3,8 @@
 The workers of a tool and unit are taken in the order of their starts. A worker belongs to a result if
 
 - it overlaps one of its workers for at least half of the shorter one's time, and
-- all of them ran together for at least a tenth of the shortest one's time.
+- all of them ran together for at least a tenth of the shortest one's time, and
+- its rate is not that of the whole server, which each of several clients counts alike.
 
 The second condition keeps two workers apart that followed each other while a third one ran beside both. Workers whose
 clocks or roundings overlap by a moment followed each other all the same; forty databases that a script started within
@@ -43,7 +44,10 @@ def results(workers: Iterable[Timeline]) -> list[tuple[str, list[Timeline]]]:
             observers.append((worker, roles))
         else:
             kinds.setdefault((worker.tool, roles.unit), []).append(worker)
-    found = {kind: _together(members) for kind, members in kinds.items()}
+    shared = {kind for kind, members in kinds.items() if roles_for(members[0]).whole_server}
+    found = {
+        kind: [[one] for one in members] if kind in shared else _together(members) for kind, members in kinds.items()
+    }
     alone: dict[tuple[str, Unit], list[Timeline]] = {}
     for worker, roles in observers:
         kind = next((kind for kind in found if kind[0] == worker.tool), None)

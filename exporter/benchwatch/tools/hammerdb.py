@@ -239,6 +239,7 @@ HAMMERDB = TextTool(
             "transactions",
             labels=DB,
             database=True,
+            whole_server=True,
             lost={"errors": FAMILIES.lost("errors", bad=True)},
             further=_further,
             sources={"rate": "From HammerDB's transaction counter: all databases of the server."},

@@ -74,6 +74,8 @@ class Roles:
     """Whether the operations are transactions of a database, which can wait for its locks and checkpoints."""
     observer: bool = False
     """Whether another process counts the same (a server what its client counts), so that no sum includes this one."""
+    whole_server: bool = False
+    """Whether the rate is that of all clients of the server, so that the rates of two workers do not add."""
     latency: Family | None = None
     """Mean of the last interval, seconds."""
     lag: Family | None = None
