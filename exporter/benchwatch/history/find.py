@@ -89,7 +89,7 @@ def find_runs(
             groups.setdefault(group, []).append(name)
         for group, members in groups.items():
             with reading(folder / group, unreadable):
-                runs.append(open_run(label(group), folder, settings, buckets, members, there))
+                runs.append(open_run(label(group), folder, settings, buckets, members, there, alone=False))
     real = {folder: folder.resolve() for folder in {run.folder for run in runs}}
     each: dict[object, ObservedRun] = {}
     for run in runs:
@@ -239,7 +239,7 @@ def _choose(path: Path, number: int, settings: RunsSettings, buckets: Buckets) -
     runs, most = [], 0
     for run in find_runs([path], settings, buckets):
         # Without records: they belong to the last run.
-        run = open_run(f"{run.name}#{number}", run.folder, settings, buckets, run.files)
+        run = open_run(f"{run.name}#{number}", run.folder, settings, buckets, run.files, alone=run.alone)
         most = max(most, run.choose(number))
         if run.plans:
             runs.append(run)
@@ -258,12 +258,14 @@ def open_run(
     buckets: Buckets,
     only: Iterable[str] | None = None,
     found: Listing | None = None,
+    *,
+    alone: bool = True,
 ) -> ObservedRun:
     """The run that consists of these files of a folder (by default, all of them), not yet read. Raises OSError.
 
-    `found` is the listing of the folder, if it is known.
+    `found` is the listing of the folder, if it is known; `alone`: whether no other run has files in it.
     """
-    run = ObservedRun(name, folder, settings, buckets, Faults())
+    run = ObservedRun(name, folder, settings, buckets, Faults(), alone=alone)
     files = (found or listing(folder)).files
     if only is not None:
         files = {file: files[file] for file in only if file in files}

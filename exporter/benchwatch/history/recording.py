@@ -25,6 +25,8 @@ _MOST_KEPT = 1 << 26
 """Bytes of the largest stream whose records stay in memory."""
 _HELD = 1 << 24
 """Bytes of a mapped file that are read before their memory is released."""
+_SMALL = 1 << 16
+"""Bytes of the largest file that is read at once instead of being mapped."""
 _PIECE = 4 << 20
 """Bytes of a growing file read at a time."""
 _KEPT = 1 << 20
@@ -259,7 +261,7 @@ def _whole(plan: StreamPlan, folder: Path) -> bytes | mmap:
     """The content of a stream's files in order. Raises ConfigError if one cannot be read."""
     paths = [folder / name for name, _ in plan.parts]
     try:
-        if len(paths) == 1 and paths[0].stat().st_size:
+        if len(paths) == 1 and paths[0].stat().st_size > _SMALL:
             with paths[0].open("rb") as file:
                 whole: bytes | mmap = mmap(file.fileno(), 0, access=ACCESS_READ)
         else:

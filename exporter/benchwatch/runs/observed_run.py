@@ -6,7 +6,6 @@ visible until that is done.
 """
 
 import logging
-import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import TypeVar
 from ..metrics.buckets import Buckets
 from ..settings.record import SUFFIX, RunFile, default_runfile
 from ..settings.settings import NOT_KNOWN, Here, RunsSettings
-from ..values.names import label
 from .files import FileStatus, Folder, Rewritten, dangling
 from .layout import StreamPlan, missing, plan
 from .observer import Observer
@@ -40,9 +38,13 @@ class ObservedRun:
         buckets: Buckets,
         faults: Faults,
         here: Here = NOT_KNOWN,
+        *,
+        alone: bool = True,
     ) -> None:
         self.name = name
         self.folder = folder
+        self.alone = alone
+        """Whether no other run has files in its folder."""
         self.content = Folder(folder)
         """Its content; unused if the run is the files of one name beside the folders."""
         self.due = 0.0
@@ -170,8 +172,7 @@ class ObservedRun:
 
     def _follow(self, plans: Mapping[str, Sequence[StreamPlan]]) -> None:
         self.plans = plans
-        own = re.escape(label(self.folder.resolve().name))
-        if re.fullmatch(rf"(.*/)?{own}(#\d+)?", self.name):  # else it shares the folder with other runs
+        if self.alone:
             with suppress(OSError):  # the next look says so
                 self._gone = dangling(self.folder)
         self._workers = {

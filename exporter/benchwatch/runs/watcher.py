@@ -276,7 +276,15 @@ class Runs:
 
     def _load(self, key: RunKey, files: _Files, now: float) -> None:
         folder, name = key
-        run = ObservedRun(label(name), folder, self._settings, self._buckets, self.faults, self._here)
+        run = ObservedRun(
+            label(name),
+            folder,
+            self._settings,
+            self._buckets,
+            self.faults,
+            self._here,
+            alone=folder not in self.roots.paths,
+        )
         self._safely(run, partial(run.look, files, now))
         self._runs[key] = run
 
