@@ -32,13 +32,15 @@ _SPAN_SECONDS = {"s": 1, "sec": 1, "second": 1, "min": 60, "minute": 60, "h": 36
 _SPAN_SECONDS |= {"d": 86400, "day": 86400}
 
 _OPERATIONS: Fields[str] = {(op, ""): op for op in ("read", "write", "total")}
-_OPERATION_ROWS: Fields[Family | None] = {
+_ROWS: Fields[Series | None] = {
     ("iops", "ops/s"): None,
     ("", "ops/s"): None,
     ("io rate", "bytes/s"): None,
-    ("random", "ratio"): f.RANDOM,
-    ("sequential", "ratio"): f.SEQUENTIAL,
+    ("random", "ratio"): (f.RANDOM, ()),
+    ("sequential", "ratio"): (f.SEQUENTIAL, ()),
+    **{(f"{op}{wss}", "bytes"): (f.WORKING_SET, (op,)) for op in ("read", "write", "union") for wss in ("", " wss")},
 }
+"""What the rows of tables of operations and of working sets become, with the label of the column as last label."""
 _SHARES: Fields[str] = {
     ("data", "bytes/s"): "rate",
     ("percent", ""): "ratio",
@@ -100,18 +102,22 @@ def _heading(table: PageTable) -> tuple[str, str]:
     return "", ""
 
 
-def _operations(table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
+def _rows(table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
     found: dict[Series, float] = {}
-    for text, cells in labelled_rows(table, section, (), _OPERATIONS, notes):
+    labels = [collapse(f"{group} {own}").lower() for group, own in table.columns]
+    columns: Fields[str] = {**_OPERATIONS, **{(label, ""): span for label in labels if (span := _span(label))}}
+    for text, cells in labelled_rows(table, section, (), columns, notes):
         label = read_label(text)
         key = label.words, label.unit.dimension if label.unit and not label.unknown else ""
-        if key not in _OPERATION_ROWS:
+        if key not in _ROWS:
             notes.refuse(section, f"row {text!r}")
-            continue
-        family = _OPERATION_ROWS[key]
-        for op, value in _numbers(cells, section, text, notes, label.unit or PLAIN).items():
-            if family and op != "total":
-                found[family, (op,)] = value
+        elif (series := _ROWS[key]) is not None:
+            numbers = _numbers(cells, section, text, notes, label.unit or PLAIN)
+            new = {(series[0], (*series[1], column)): value for column, value in numbers.items() if column != "total"}
+            if new.keys() & found.keys():
+                notes.refuse(section, f"row {text!r}: a second row with this name")
+            else:
+                found.update(new)
     for op in ("read", "write"):
         shares = [(family, labels) for family, labels in found if labels == (op,)]
         total = sum(found[series] for series in shares)
@@ -132,25 +138,6 @@ def _whole(
 
 def _histogram(kind: HistogramKind, op: str) -> "_Reader":
     return lambda table, section, notes: read_histogram(table, section, kind, op, notes)
-
-
-def _working_set(table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
-    found: dict[Series, float] = {}
-    spans = {collapse(f"{group} {own}").lower(): _span(f"{group} {own}") for group, own in table.columns}
-    fields: Fields[str] = {(label, ""): span for label, span in spans.items() if span}
-    for text, cells in labelled_rows(table, section, (), fields, notes):
-        label = read_label(text)
-        op = label.words.removesuffix(" wss")
-        if op not in ("read", "write", "union") or not label.unit or label.unit.dimension != "bytes" or label.unknown:
-            notes.refuse(section, f"row {text!r}")
-            continue
-        numbers = _numbers(cells, section, text, notes, label.unit)
-        new: dict[Series, float] = {(f.WORKING_SET, (op, span)): value for span, value in numbers.items()}
-        if new.keys() & found.keys():
-            notes.refuse(section, f"row {text!r}: a second row with this name")
-        else:
-            found.update(new)
-    return found
 
 
 def _shares(ratio: Family, rate: Family) -> "_Reader":
@@ -208,12 +195,12 @@ def _span(text: str) -> str:
 
 _Reader = Callable[[PageTable, str, Notes], Mapping[Series, float]]
 _SECTIONS: Mapping[str, _Reader] = {
-    "ops_and_randomness": _operations,
+    "ops_and_randomness": _rows,
     "frontend_read_latency": _histogram(LATENCY, "read"),
     "frontend_write_latency": _histogram(LATENCY, "write"),
     "read_size_distribution": _histogram(SIZE, "read"),
     "write_size_distribution": _histogram(SIZE, "write"),
-    "working_set_sizes": _working_set,
+    "working_set_sizes": _rows,
     "read_source": _shares(f.READ_SOURCE_RATIO, f.READ_SOURCE_BYTES),
     "write_destination": _shares(f.WRITE_DESTINATION_RATIO, f.WRITE_DESTINATION_BYTES),
     "extent_group_up_migration": _up_migrations,
