@@ -5,13 +5,13 @@ again, this time with their microseconds.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ...metrics.latencies import Dated, Group, Latencies, Piece
 from ..api import Content
-from .decimals import Integers
 from .log import by_value
 from .transactions import TransactionParser, Transactions
 
@@ -31,36 +31,26 @@ class LogBins:
         measured = [record for record in found if len(record.latency)]
         if not measured:
             return
-        lines = _Lines(self._content, begin, end, measured[-1].fields)
-        seconds = _joined([record.second for record in measured])
-        latency = _joined([record.latency for record in measured])
-        filled = _joined([record.bins for record in measured])
+        again = partial(_second, self._content, begin, end, measured[-1].fields)
+        seconds, latency, filled = (
+            np.concatenate(each)
+            for each in zip(*((one.second, one.latency, one.bins) for one in measured), strict=True)
+        )
         for second, chosen in by_value(seconds):
-            self._latencies.add(Piece.of(second, filled[chosen], latency[chosen], lines.second))
+            self._latencies.add(Piece.of(second, filled[chosen], latency[chosen], again))
 
     def found(self) -> Mapping[Group, Latencies]:
         """See tools.Bins."""
         return {(): self._latencies}
 
 
-def _joined(arrays: Sequence[Integers]) -> Integers:
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
-
-
-class _Lines(NamedTuple):
-    """Lines of a log that can be read again."""
-
-    content: Content
-    begin: int
-    end: int
-    fields: int
-
-    def second(self, second: int) -> Dated:
-        """The transactions of these lines that completed in a second of Unix time."""
-        parser = TransactionParser(microseconds=True, fields=self.fields)
-        found = [one for one in parser.feed(self.content(self.begin, self.end)) if isinstance(one, Transactions)]
-        seconds, microseconds, latency = (
-            np.concatenate([getattr(one, name) for one in found]) for name in ("second", "microsecond", "latency")
-        )
-        chosen = seconds == second
-        return Dated(seconds[chosen] + microseconds[chosen] / 1e6, latency[chosen])
+def _second(content: Content, begin: int, end: int, fields: int, second: int) -> Dated:
+    """The transactions in these bytes of a log that completed in a second of Unix time."""
+    parser = TransactionParser(microseconds=True, fields=fields)
+    found = [one for one in parser.feed(content(begin, end)) if isinstance(one, Transactions)]
+    seconds, microseconds, latency = (
+        np.concatenate(each)
+        for each in zip(*((one.second, one.microsecond, one.latency) for one in found), strict=True)
+    )
+    chosen = seconds == second
+    return Dated(seconds[chosen] + microseconds[chosen] / 1e6, latency[chosen])
