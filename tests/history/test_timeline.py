@@ -182,7 +182,7 @@ def lasting(samples: object) -> Lasting:
         (sample.family.name, sample.labels): sample.value
         for sample in samples
         if isinstance(sample, Sample)
-        and sample.family.name not in ("fio_job_error",)
+        and sample.family.name not in ("fio_job_error", "benchwatch_run_planned_seconds")
         and (sample.family.kind != "gauge" or sample.family.part == "runs")
         and "_timestamp_" not in sample.family.name
         and "_run_report_interval_" not in sample.family.name
