@@ -90,17 +90,19 @@ def sentence(verdict: Verdict, roles: Roles, confidence: float) -> str:
     return f"{what}{change}{sure}, {verdict.word}: {verdict.reason}"
 
 
-def headline(verdict: Verdict, base: str, other: str, roles: Roles) -> str:
-    """A verdict in one line: sync-on 1,528 → sync-off 2,212 TPS, +44.7 % (21 to 73), better."""
+def headline(verdict: Verdict, roles: Roles, base: str = "", other: str = "") -> str:
+    """A verdict in one line: sync-on 1,528 → sync-off 2,212 TPS, +44.7 % (21 to 73), better; without names, if several
+    verdicts stand below each other, TPS 1,528 → 2,212, +44.7 % (21 to 73), better.
+    """
     row = verdict.row
-    what = [part for part in (heading(row.group), title(row.measure, roles)) if part]
-    if row.measure is THROUGHPUT and roles.unit.in_bytes:
-        what = what[:-1]
-    both = f"{base} {figure(row.base, row.measure, roles)} → {other} {figure(row.other, row.measure, roles)}"
+    left, right = (figure(value, row.measure, roles) for value in (row.base, row.other))
+    name = "" if row.measure is THROUGHPUT and roles.unit.in_bytes else title(row.measure, roles)
+    what = " ".join(part for part in (heading(row.group), name) if part)
+    both = f"{base} {left} → {other} {right} {what}" if base else f"{what} {left} → {right}"
     change = "" if row.ratio is None else f", {percent(row.ratio)}"
     ends = [100 * end for end in row.interval or ()]
     sure = f" ({' to '.join(f'{end:.2g}' if abs(end) < 10 else f'{end:,.0f}' for end in ends)})" if ends else ""
-    return f"{' '.join([both, *what])}{change}{sure}, {verdict.word}"
+    return f"{both.strip()}{change}{sure}, {verdict.word}"
 
 
 def level(confidence: float) -> str:

@@ -64,11 +64,12 @@ class _Chapter(NamedTuple):
         compared = self.changed.found if self.changed else None
         if compared is None:
             return []
-        return [
-            headline(verdict, compared.base.name, one.other.name, compared.roles)
-            for one in compared.others
-            for verdict in one.verdicts
-        ]
+        each = [(one.other.name, verdict) for one in compared.others for verdict in one.verdicts]
+        if len(each) == 1:
+            ((other, verdict),) = each
+            return [headline(verdict, compared.roles, compared.base.name, other)]
+        several = len(compared.others) > 1
+        return [f"{f'{other}: ' * several}{headline(verdict, compared.roles)}" for other, verdict in each]
 
 
 def _chapters(runs: Sequence[View]) -> Iterator[_Chapter]:
@@ -111,18 +112,24 @@ def document(runs: Sequence[View], why: Iterable[Section], machine: Iterable[Sec
 
 
 def preview(runs: Sequence[View]) -> bytes:
-    """The picture of the runs, a PNG file: what came out, and the plot that shows it; of several tools, the first."""
+    """The picture of the runs, a PNG file: what came out, and the first plot."""
     chapters = list(_chapters(runs))
-    first = chapters[0]
-    plots: Iterable[Plot] = benchmark_figures(first.stage)
-    if first.swept:
-        plots = next(sweep_section.sections("", first.swept)).figures
-    title, *lines = [*first.found[:_MOST_LINES], _summary(runs)]
-    if not first.found:
-        title = _title(runs, chapters)
-        figures = [f"{name.removeprefix('latency ')} {value}" for _, name, value in _figures(first)[:_MOST_LINES]]
-        lines = [", ".join(figures), *lines] if len(runs) == 1 else [_summary(runs)]
-    return picture(title, lines, next(iter(plots), None))
+    plots = (plot for one in chapters for plot in _plots(one))
+    found = [line for one in chapters for line in one.found][:_MOST_LINES]
+    if len(found) == 1:
+        title, lines = found[0], [_summary(runs)]
+    else:
+        title, lines = _title(runs, chapters), [*found, _summary(runs)]
+    if len(runs) == 1:
+        figures = _figures(chapters[0])[:_MOST_LINES]
+        lines.insert(0, ", ".join(f"{name.removeprefix('latency ')} {value}" for _, name, value in figures))
+    return picture(title, lines, next(plots, None))
+
+
+def _plots(chapter: _Chapter) -> Iterable[Plot]:
+    if chapter.swept:
+        return next(sweep_section.sections("", chapter.swept)).figures
+    return benchmark_figures(chapter.stage)
 
 
 def _over_time(one: _Chapter) -> Iterator[Section]:

@@ -55,7 +55,7 @@ def _history(options: argparse.Namespace) -> int:
         raise UserError(f"--metric {options.metric}: unknown figure; expected {', '.join(MEASURES)}")
     found = list(all_series(_results(options), measure))
     if not found:
-        raise UserError(f"no such results in {', '.join(map(str, options.paths))}", FAILED)
+        raise UserError(f"no finished run with {options.metric} in {', '.join(map(str, options.paths))}", FAILED)
     if options.format == "csv":
         sys.stdout.write(records(row for one in found for row in rows(one)))
     else:

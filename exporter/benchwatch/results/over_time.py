@@ -117,7 +117,7 @@ def _shortened(text: str) -> str:
 
 def blocks(series: PastSeries) -> Iterator[Block]:
     """The series as a heading, a line for each change, and a table of its latest results."""
-    yield Heading(f"{series.name} of {len(series.results)} runs")
+    yield Heading(f"{series.name} of {len(series.results)} run{'s' * (len(series.results) > 1)}")
     if len(series.results) > 1:
         yield Sentence(sparkline([one.value for one in series.results[-_SHOWN:]]))
     yield from said(series)
