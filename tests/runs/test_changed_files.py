@@ -9,7 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from benchwatch.metrics.buckets import Buckets
+from benchwatch.runs.files import listing
+from benchwatch.runs.observed_run import ObservedRun
+from benchwatch.runs.unusable import Faults
 from benchwatch.runs.watcher import Runs
+from benchwatch.settings.settings import RunsSettings
 from tests.support.places import NOW, RECORDINGS, Place
 from tests.support.waiting import PATIENCE
 
@@ -246,6 +251,26 @@ def test_a_file_that_is_written_anew_while_it_becomes_another_worker_is_recognis
     place("r/w", RECORDINGS / "fio/json-si1-randrw-3.33.out")
     assert watched.agrees()
     assert watched.look()['benchwatch_stream_records_total{run="r",worker="w.log",tool="pgbench"}'] == 10
+
+
+def test_a_file_that_another_tool_writes_before_it_is_read_again_is_recognised(place: Place) -> None:
+    folder = place("r/w.out", lines(10, 1)).parent
+    sysbench = (RECORDINGS / "sysbench/hook-json-1.0.20/hook-json-1.0.20.out").read_bytes()
+    run = ObservedRun("r", folder, RunsSettings(), Buckets(1), Faults())
+
+    def look_and_read(times: int) -> None:
+        run.look(listing(folder).files, NOW)
+        for _ in range(times):
+            run.read(1 << 20, NOW)
+
+    look_and_read(2)
+    place("r/w.out", lines(20, 2))
+    look_and_read(1)  # it was written anew, and is to be read from the start
+    run.look(listing(folder).files, NOW)
+    place("r/w.out", sysbench * 4)
+    look_and_read(2)
+    look_and_read(2)
+    assert [worker.tool.name for worker in run.workers] == ["sysbench"]
 
 
 def test_a_log_that_is_written_anew_although_nobody_reads_it_is_recognised_again(

@@ -184,15 +184,16 @@ class ObservedRun:
         self._shown = {name: worker for name, worker in self._shown.items() if name in plans}
 
     def _begin(self, name: str) -> Observer:
-        """A worker that has read nothing yet.
+        """A worker that has read nothing yet."""
+        self._look_again(name)
+        return self.new_worker(name, Observer)
 
-        Its files are looked at once more when it has read their beginning: they may have been rewritten before that.
-        """
+    def _look_again(self, name: str) -> None:
+        """Look at its files once more: they may have been rewritten since, by another tool."""
         self._settled = False
         for stream in self.plans[name]:
             for part, _ in stream.parts:
                 self._recognition.forget(part)
-        return self.new_worker(name, Observer)
 
     def rename(self, name: str) -> None:
         """Give it another name; nothing has been read yet."""
@@ -255,6 +256,8 @@ class ObservedRun:
         worker.tick(now)
         self._say_faults(worker)
         if worker.caught_up and worker.size and not self._records.unread:
+            if self._shown.get(name) is not worker:
+                self._look_again(name)
             self._shown[name] = worker
         return taken
 
