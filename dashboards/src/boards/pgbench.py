@@ -46,7 +46,7 @@ _RESULTS = table(
     ],
     bad="a run that is missing here has no final report: it runs, failed or was interrupted.",
     none="No result of pgbench at the end of this time range",
-    size=(12, 8),
+    size=(24, 6),
     sort=("Run", "down"),
 )
 _STATEMENTS = table(
@@ -62,7 +62,7 @@ _STATEMENTS = table(
     ],
     bad="END (the commit) takes most of the time: the log device is the bottleneck.",
     none="No result of pgbench -r at the end of this time range",
-    size=(12, 8),
+    size=(24, 8),
     sort=("Mean latency", "down"),
 )
 
@@ -81,11 +81,10 @@ BOARD = Board(
                 column.sessions(clock=True),
                 benchmark.distribution((24, 9), _TOOLS),
                 _RESULTS,
-                _STATEMENTS,
             ],
         ),
         Row(
-            "Workers, schedule and failures",
+            "Statements, workers, schedule and failures",
             [
                 strip(
                     "TPS, workers",
@@ -137,6 +136,7 @@ BOARD = Board(
                     height=2,
                     clock=True,
                 ),
+                _STATEMENTS,
             ],
             collapsed=True,
         ),
