@@ -17,6 +17,7 @@ from demo_processes import Processes
 from tests.support.browser import PROGRAM, Browser
 from tests.support.places import RECORDINGS
 from tests.support.servers import Exporter
+from tests.support.waiting import eventually
 
 pytestmark = [
     pytest.mark.system,
@@ -186,10 +187,16 @@ def test_what_is_pointed_at_is_read_in_all_plots_and_a_zoom_zooms_all(browser: B
     assert zoomed[0] == pytest.approx(zoomed[1], abs=1)
     browser.tell("Page.reload")
     browser.wait(f"{PLOTS} == 2 && {spans}[1][0] > {whole[1][0]}")
-    for count in (1, 2):
-        for kind in ("mousePressed", "mouseReleased"):
-            move(browser, 1, 0.5, kind, button="left", buttons=1, clickCount=count)
-    browser.wait(f"{spans}.every(([begin]) => begin === {whole[0][0]}) && !location.hash")
+    returned = f"{spans}.every(([begin]) => begin === {whole[0][0]}) && !location.hash"
+
+    def double_click() -> bool:
+        """On a busy machine, two clicks may be too far apart to be one double click."""
+        for count in (1, 2):
+            for kind in ("mousePressed", "mouseReleased"):
+                move(browser, 1, 0.5, kind, button="left", buttons=1, clickCount=count)
+        return bool(browser.value(returned))
+
+    eventually(double_click, "the whole run is shown again")
 
 
 def test_a_plot_that_cannot_be_drawn_says_so_in_its_place(browser: Browser, exporter: Exporter) -> None:

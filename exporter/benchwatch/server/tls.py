@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..values.errors import ConfigError
-from .webconfig import OPEN, Renewable, Tls
+from .webconfig import OPEN, Renewable, Tls, stamp
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -27,14 +27,14 @@ def server_contexts(tls: Tls, config: Renewable = OPEN) -> Callable[[], ssl.SSLC
     Raises ConfigError if certificate, key or CA cannot be used. Later, the previous one then stays in use.
     """
     current = _context(tls)
-    stamp = tls, _stamp(tls)
+    seen = tls, [stamp(path) for path in _files(tls)]
 
     def renewed() -> ssl.SSLContext:
-        nonlocal current, stamp
+        nonlocal current, seen
         present = config.renewed().tls or tls
-        now = present, _stamp(present)
-        if now != stamp:
-            stamp = now
+        now = present, [stamp(path) for path in _files(present)]
+        if now != seen:
+            seen = now
             try:
                 current = _context(present)
             except ConfigError as error:
@@ -78,16 +78,3 @@ def _check_readable(path: Path) -> None:
         path.open("rb").close()
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-
-
-def _stamp(tls: Tls) -> list[tuple[int, int, int]]:
-    """Changes when a file is written, replaced or removed."""
-    stamps = []
-    for path in _files(tls):
-        try:
-            found = path.stat()
-        except OSError:
-            stamps.append((0, 0, 0))
-        else:
-            stamps.append((found.st_ino, found.st_size, found.st_mtime_ns))
-    return stamps

@@ -114,13 +114,13 @@ class WebConfigFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._stamp = self._stat()
+        self._stamp = stamp(path)
         self._config = load_web_config(path)
 
     def renewed(self) -> WebConfig:
         """See Renewable; a file that cannot be used, or whose change needs a restart, changes nothing."""
-        if (stamp := self._stat()) != self._stamp:
-            self._stamp = stamp
+        if (present := stamp(self._path)) != self._stamp:
+            self._stamp = present
             try:
                 config = load_web_config(self._path)
                 for key, now, before in (
@@ -135,12 +135,14 @@ class WebConfigFile:
                 _log.error("%s; the previous settings stay in force", error)
         return self._config
 
-    def _stat(self) -> tuple[int, int, int]:
-        try:
-            found = self._path.stat()
-        except OSError:
-            return 0, 0, 0
-        return found.st_ino, found.st_size, found.st_mtime_ns
+
+def stamp(path: Path) -> tuple[int, int, int]:
+    """Changes when the file is written, replaced or removed."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0, 0
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 OPEN = WebConfig()
