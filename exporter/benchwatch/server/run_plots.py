@@ -141,9 +141,9 @@ def _runs(timelines: Sequence[Timeline]) -> list[View]:
 
 
 def alerts(url: str, name: str) -> str:
-    """The firing alerts that name this run or no run, a banner for each cause, most important first.
+    """The firing alerts that name this run or no run: one banner says why, the others are folded.
 
-    If Prometheus does not answer, it says why.
+    The banner is that of the slow run, otherwise of the most severe alert. If Prometheus does not answer, it says why.
     """
     try:
         firing = Prometheus(url, 0.0, 0.0, _PATIENCE).firing()
@@ -152,12 +152,18 @@ def alerts(url: str, name: str) -> str:
     found = [one for one in firing if _labels(one).get("run") in (None, name) and _name(one) != UNSEEN]
     found.sort(key=lambda one: (_labels(one).get("run") is None, _labels(one).get("severity") != _CRITICAL))
     slow = sorted((one for one in found if _name(one) in SLOW), key=lambda one: _name(one) != "RunSlow")
-    others = [[one] for one in found if one not in slow]
-    return "".join(map(_banner, [slow, *others] if slow else others))
+    cause = slow or found[:1]
+    others = [one for one in found if one not in cause]
+    if not cause:
+        return ""
+    folded = "".join(_banner([one]) for one in others)
+    names = ", ".join(dict.fromkeys(map(_name, others)))
+    summary = f"{len(others)} more alert{'s' if len(others) > 1 else ''}: {in_html(names)}"
+    return _banner(cause) + (f"<details><summary>{summary}</summary>{folded}</details>" if others else "")
 
 
 def _banner(alerts: Sequence[_Alert]) -> str:
-    """One cause: what the first alert says, and the names of all."""
+    """What the first alert says, with the names of all."""
     severe = any(_labels(one).get("severity") == _CRITICAL for one in alerts)
     severity = _CRITICAL if severe else _labels(alerts[0]).get("severity", "")
     annotations = alerts[0].get("annotations", {})
