@@ -11,7 +11,7 @@ from .waits import OUTSIDE, STAGES, UNEXPLAINED, Picture, below
 
 _STANDS_OUT, _FLOOR = 3.0, 0.00025
 """A device stands out at this multiple of its usual, and by this many seconds at least."""
-_BUSY, _FULL, _MANY = 0.85, 0.95, 8
+_BUSY, _FULL, _MANY = 0.75, 0.95, 8
 """Part of the processors, and where nobody knows who wants them; I/Os in a row that a holder of a lock waits for."""
 _MORE_BUSY, _AS_USUAL = 0.15, 0.8
 _UNANSWERED = 0.2

@@ -72,5 +72,5 @@ def why(
     if usual is None:
         return None
     end = min(moment, when.begin + LOOKED, max(when.end, when.begin + FIRST) + 1)
-    now = picture(of.seen, of.facts, of.parts, when.begin + (1 if end - when.begin >= _ONSET else -1), end, usual)
+    now = picture(of.seen, of.facts, of.parts, when.begin + (1 if end - when.begin >= _ONSET else 0), end, usual)
     return explain(of.seen, of.facts, usual, now, when.begin, end, armed) if now else None

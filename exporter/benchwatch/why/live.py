@@ -30,27 +30,29 @@ _NOW = '{__name__=~"run:benchmark_slow:info|run:benchwatch_run_state:begun"}'
 TIMEOUT = 2.0
 """Seconds for an answer."""
 _BACK, _KEPT, _ANEW = 130.0, 420.0, 3.0
-"""Seconds: asked for first, kept, and asked for again each second."""
+"""Seconds: asked for first of machines, kept, and asked for again each second."""
 _YOUNG, _OVER = 45.0, 8.0
 """Seconds: for which a run is watched closely; without a slow second before it is over."""
-_SETTLED, _CHANGES = 15.0, 10.0
-"""Seconds of a slow time after which its sentence is written once more, with figures that have settled; up to which
-another layer may be named, unless it is the one below a device, which a CVM shows later.
+_HELD, _SETTLED, _CHANGES = 5.0, 15.0, 10.0
+"""Seconds since a slow time began: for which people are not told yet, as the first seconds show neither the process
+that competes nor always the right layer; after which its sentence is written once more, with figures that have settled;
+up to which another layer may be named, unless it is the one below a device, which a CVM shows later.
 """
 _DEVICES = frozenset({"log_device", "data_device"})
 _FORGOTTEN = 600.0
 
 
 class Spoken(NamedTuple):
-    """What is exported of a slow run. The text changes seldom: with the layer, and once as its figures have settled."""
+    """What is exported of a slow run. The text changes seldom: with the layer, as people are told, and once more."""
 
     explanation: Explanation
     text: str
     since: float
     """The begin of the slow time as first seen, Unix seconds."""
-    settled: bool
+    age: float
+    """Seconds of the slow time after which the text was written."""
     corrected: bool = False
-    """Whether another layer was named before."""
+    """Whether people were told of another layer before."""
 
 
 @dataclass
@@ -68,6 +70,8 @@ class _Watched:
     layer: str = ""
     """That of the last second."""
     spoken: Spoken | None = None
+    told: bool = False
+    """Whether people are told of it."""
 
 
 class Engine:
@@ -122,7 +126,7 @@ class Engine:
             self._problem = problem
             if problem:
                 _log.warning("why runs are slow is not known: %s", problem)
-        self._exported = tuple(self._samples())
+        self._exported = tuple(self._samples(now))
 
     def _ask(self, now: float) -> None:
         found = self._prometheus.at(_NOW, now)
@@ -146,10 +150,10 @@ class Engine:
         watched.spoken, watched.seen, watched.asked = None, Seen(), 0.0
 
     def _refresh(self, watched: _Watched, now: float) -> None:
-        """Ask for what is new."""
-        begin = watched.asked - _ANEW if watched.asked else now - _BACK
-        watched.seen.add(watched.questions.samples_of_run(begin, now), _KEPT)
-        watched.seen.add(watched.questions.samples_around(watched.seen, begin, now), _KEPT)
+        """Ask for what is new; first, of the run itself for as much as says what is usual between earlier slow times."""
+        own, around = (watched.asked - _ANEW if watched.asked else now - back for back in (_KEPT, _BACK))
+        watched.seen.add(watched.questions.samples_of_run(own, now), _KEPT)
+        watched.seen.add(watched.questions.samples_around(watched.seen, around, now), _KEPT)
         watched.asked = now
 
     def _explain(self, run: str, watched: _Watched, now: float) -> None:
@@ -165,30 +169,33 @@ class Engine:
         watched.slow_at = max(watched.slow_at, when.end)
         old = watched.spoken if watched.spoken and watched.spoken.explanation.begin >= when.begin - _OVER else None
         new = why(of, when, times, now, watched.kin)
-        watched.spoken = self._told(watched, old, new)
+        watched.told = watched.told and old is not None
+        watched.spoken = self._told(watched, old, new, now)
 
-    def _told(self, watched: _Watched, old: Spoken | None, new: Explanation | None) -> Spoken | None:
+    def _told(self, watched: _Watched, old: Spoken | None, new: Explanation | None, now: float) -> Spoken | None:
         """What to export next: a layer that was found twice in a row, and one other layer later."""
         if new is None:
             return old
-        age, layer = new.moment - new.begin, new.cause.layer
+        age, layer = now - new.begin, new.cause.layer
         again, watched.layer = watched.layer == layer, layer
         if layer == NONE and (old or age < _SETTLED):
             return old
-        spoken = Spoken(new, sentence(new), new.begin, age >= _SETTLED)
+        spoken = Spoken(new, sentence(new), new.begin, age)
         if old is None:
             return spoken if again else None
-        spoken = spoken._replace(since=old.since)
+        spoken = spoken._replace(since=old.since, corrected=old.corrected)
         known = old.explanation.cause.layer
         if layer == known:
-            settles = age >= _SETTLED and not old.settled
-            return spoken._replace(corrected=old.corrected) if settles else old._replace(explanation=new)
+            due = any(old.age < moment <= age for moment in (_HELD, _SETTLED))
+            return spoken if due else old._replace(explanation=new)
         # The one other layer is kept for what a CVM shows below, which is the same for both devices.
         other_device = {known, layer} <= _DEVICES and new.facts.machine
         better = known == NONE or (layer in BELOW and known not in BELOW) or (age <= _CHANGES and not other_device)
-        return spoken._replace(corrected=known != NONE) if better and again and not old.corrected else old
+        if not better or not again or old.corrected:
+            return old
+        return spoken._replace(corrected=watched.told)
 
-    def _samples(self) -> Iterator[Sample]:
+    def _samples(self, now: float) -> Iterator[Sample]:
         yield Sample(UP, (), int(not self._problem))
         for run, watched in self._runs.items():
             if watched.spoken is None:
@@ -199,15 +206,18 @@ class Engine:
             for when, picture in (("usual", of.usual), ("now", of.now)):
                 for stage, seconds in picture.stages.items():
                     yield Sample(SECONDS, (run, stage, when), seconds)
-        yield from self._messages()
+        yield from self._messages(now)
 
-    def _messages(self) -> Iterator[Sample]:
+    def _messages(self, now: float) -> Iterator[Sample]:
         """One for each machine and layer; who was told of first, stays."""
         spoken = {run: watched.spoken for run, watched in self._runs.items() if watched.spoken}
         where = {run: (one.explanation.facts.server, one.explanation.cause.layer) for run, one in spoken.items()}
         self._told_of = {key: run for key, run in self._told_of.items() if where.get(run) == key}
         for run, key in where.items():
-            if key[1] != NONE and self._told_of.setdefault(key, run) == run:
+            if key[1] == NONE or now - spoken[run].since < _HELD:
+                continue
+            if self._told_of.setdefault(key, run) == run:
+                self._runs[run].told = True
                 since = f"{datetime.fromtimestamp(spoken[run].since, UTC):%H:%M:%S}"
                 corrected = "yes" if spoken[run].corrected else ""
                 yield Sample(MESSAGE, (run, *key, since, corrected), 1)
