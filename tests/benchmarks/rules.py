@@ -15,10 +15,11 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import requests
@@ -135,6 +136,25 @@ def serve(machines: Machines) -> ThreadingHTTPServer:
     return server
 
 
+JOBS = (
+    ("benchwatch-live", "/live", "500ms"),
+    ("benchwatch-runs", "/runs", "10s"),
+    ("benchwatch-nutanix", "/cvm", "10s"),
+    ("node", "/node", "1s"),
+    ("postgres", "/pg", "1s"),
+)
+"""Name, page and interval."""
+
+
+def scrape_configs(port: int, jobs: Sequence[tuple[str, str, str]]) -> list[dict[str, Any]]:
+    """Scrapes of these pages of a local server."""
+    return [
+        {"job_name": name, "metrics_path": path, "scrape_interval": often, "scrape_timeout": often}
+        | {"static_configs": [{"targets": [f"127.0.0.1:{port}"]}], "honor_labels": True}
+        for name, path, often in jobs
+    ]
+
+
 def main() -> None:
     """Prints the shortest, median and longest evaluation of each group in the last minute, and the costliest rules."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
@@ -146,18 +166,7 @@ def main() -> None:
     parser.add_argument("--prometheus", default="prometheus")
     options = parser.parse_args()
     server = serve(Machines(options.workers, options.hosts, options.runs))
-    target = [{"targets": [f"127.0.0.1:{server.server_port}"]}]
-    jobs = [
-        ("benchwatch-live", "/live", "500ms"),
-        ("benchwatch-runs", "/runs", "10s"),
-        ("benchwatch-nutanix", "/cvm", "10s"),
-    ]
-    jobs += [("node", "/node", "1s"), ("postgres", "/pg", "1s")]
-    scrapes = [
-        {"job_name": name, "metrics_path": path, "scrape_interval": often, "scrape_timeout": often}
-        | {"static_configs": target, "honor_labels": True}
-        for name, path, often in jobs
-    ]
+    scrapes = scrape_configs(server.server_port, JOBS)
     config = {"rule_files": [f"{FOLDER}/rules/*.yml"], "scrape_configs": scrapes}
     with tempfile.TemporaryDirectory() as folder:
         processes = Processes(Path(folder), {})

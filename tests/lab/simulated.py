@@ -23,7 +23,7 @@ from benchwatch.nutanix.simulator.page_html import render
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.board import Exporter
 from benchwatch.settings.settings import RunsSettings
-from tests.lab.tape import Round, Tape
+from tests.lab.tape import Fault, Tape
 
 EXPECTED = {
     "steady": "none",
@@ -78,7 +78,7 @@ class _World:
         self.output = (folder / "db1.err").open("w", buffering=1)
 
 
-def play(scenes: Sequence[tuple[str, int]], folder: Path, skipped: int = 0) -> tuple[Tape, list[Round]]:
+def play(scenes: Sequence[tuple[str, int]], folder: Path, skipped: int = 0) -> tuple[Tape, list[Fault]]:
     """Play scenes by (name, seed) until some time after their fault, without their first seconds."""
     begin = FAULT_START - skipped
     end = begin + FAULT_SECONDS
@@ -109,4 +109,4 @@ def play(scenes: Sequence[tuple[str, int]], folder: Path, skipped: int = 0) -> t
             tape.scrape(second, text, epoch, instance="exporter:19777", job=f"benchwatch-{part}")
     for world in worlds:
         world.output.close()
-    return tape, [Round(name, scene, EXPECTED[scene], begin) for name, (scene, _) in zip(names, scenes, strict=True)]
+    return tape, [Fault(name, scene, EXPECTED[scene], begin) for name, (scene, _) in zip(names, scenes, strict=True)]

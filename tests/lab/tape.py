@@ -10,7 +10,7 @@ from typing import NamedTuple
 _SAMPLE = re.compile(r"^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$", re.MULTILINE)
 
 
-class Round(NamedTuple):
+class Fault(NamedTuple):
     """One fault of a run, from a second of a tape on, and the layer that it is in."""
 
     run: str

@@ -12,27 +12,24 @@ import json
 import re
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
-from benchwatch.why.exported import INFO
+from benchwatch.why.exported import INFO, MESSAGE
 from benchwatch.why.live import Engine
 from benchwatch.why.prometheus import Prometheus
 from benchwatch.why.seen import Samples
+from tests.lab.judging import WITHIN, Message, Round, report
 from tests.lab.simulated import EXPECTED, play
-from tests.lab.tables import insert, table
-from tests.lab.tape import Round, Tape
+from tests.lab.tables import insert
+from tests.lab.tape import Fault, Tape
 
 EPOCH = 1_790_000_000.0
 """Unix time of a tape's first second."""
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 _MATCHER = re.compile(r'(\w+)(=~|!~|=)"((?:[^"\\]|\\.)*)"')
-_WITHIN = 30
-"""Seconds from the onset in which the last message counts."""
 
 
 class Recorded(Prometheus):
@@ -80,52 +77,26 @@ def recorded(tape: Tape, runs: Sequence[str]) -> Recorded:
     return Recorded(found, runs)
 
 
-class Heard(NamedTuple):
-    """What was said in a round: (seconds since the onset, layer, text), whenever something else is said."""
-
-    round: Round
-    said: Sequence[tuple[int, str, str]]
-
-    @property
-    def layer(self) -> str:
-        """That of the last message; none without any."""
-        known = [layer for _, layer, _ in self.said if layer != "none"]
-        return known[-1] if known else "none"
-
-    @property
-    def messages(self) -> int:
-        """Each layer is one."""
-        layers = [layer for _, layer, _ in self.said if layer != "none"]
-        return sum(one != before for one, before in zip(layers, ["", *layers], strict=False))
-
-
-def hear(prometheus: Recorded, rounds: Sequence[Round]) -> Iterator[Heard]:
-    """Let an engine look each second at the runs of these rounds."""
+def hear(prometheus: Recorded, rounds: Sequence[Fault]) -> Iterator[Round]:
+    """Let an engine look each second at the runs of these rounds; what each new message of it says."""
     now = EPOCH
     engine = Engine(prometheus, lambda: now)
-    said: dict[int, list[tuple[int, str, str]]] = {number: [] for number, _ in enumerate(rounds)}
-    earlier: dict[int, str] = {}
-    last = max(one.begin for one in rounds) + _WITHIN
-    for second in range(max(0, min(one.begin for one in rounds) - 30), last + 1):
+    heard: dict[int, list[Message]] = {number: [] for number, _ in enumerate(rounds)}
+    known: set[tuple[str, ...]] = set()
+    for second in range(max(0, min(one.begin for one in rounds) - 30), max(one.begin for one in rounds) + WITHIN + 1):
         now = EPOCH + second
         engine.look()
-        for sample in engine.samples():
-            if sample.family is not INFO:
-                continue
-            run, _, layer, text = sample.labels
+        samples = list(engine.samples())
+        texts = {one.labels[0]: one.labels[3] for one in samples if one.family is INFO}
+        for labels in {one.labels for one in samples if one.family is MESSAGE} - known:
+            known.add(labels)
             for number, one in enumerate(rounds):
-                if one.run != run:
-                    continue
-                if second < one.begin:
-                    earlier[number] = text  # a message of the time before, which need not be over
-                elif second <= one.begin + _WITHIN and text != earlier.get(number):
-                    line = (second - one.begin, layer, text)
-                    if not said[number] or said[number][-1][1:] != line[1:]:
-                        said[number].append(line)
-    yield from (Heard(one, said[number]) for number, one in enumerate(rounds))
+                if one.run == labels[0] and 0 <= second - one.begin <= WITHIN:
+                    heard[number].append(Message(second - one.begin, labels[2], texts[one.run]))
+    yield from (Round(one.fault, one.expected, "", heard[number]) for number, one in enumerate(rounds))
 
 
-def simulated(times: str) -> list[Heard]:
+def simulated(times: str) -> list[Round]:
     """Rounds of each scene of the simulated CVM: how many, and after a comma the first seed (1)."""
     number, _, first = times.partition(",")
     scenes = [(scene, seed) for seed, scene in enumerate(list(EXPECTED) * int(number), int(first or 1))]
@@ -140,34 +111,16 @@ def simulated(times: str) -> list[Heard]:
     return found
 
 
-def of_recording(path: str) -> list[Heard]:
+def of_recording(path: str) -> list[Round]:
     """Rounds of tests/lab/real."""
     content = json.loads(Path(path).read_text())
-    first = content["first"]
+    first, run = content["first"], content["run"]
     tape = Tape(len(next(iter(content["series"].values()))))
     for key, values in content["series"].items():
         epoch = first if "_timestamp_seconds{" in key else 0
         tape.series[key] = [None if value is None else value - epoch for value in values]
-    rounds = [
-        Round(content["run"], one["fault"], one["expected"], int(one["begin"]) - first) for one in content["rounds"]
-    ]
-    return list(hear(recorded(tape, [content["run"]]), rounds))
-
-
-def report(heard: Sequence[Heard]) -> str:
-    """A row for each fault, in Markdown, and what was not right."""
-    rows = [("fault", "its layer", "rounds", "layer right", "most messages", "first message after")]
-    for fault in dict.fromkeys(one.round.fault for one in heard):
-        own = [one for one in heard if one.round.fault == fault]
-        right = sum(one.layer == one.round.expected for one in own)
-        first = sorted(one.said[0][0] for one in own if one.said)
-        delay = f"{first[len(first) // 2]} s (at most {first[-1]} s)" if first else "-"
-        most = max(one.messages for one in own)
-        rows.append((fault, own[0].round.expected, str(len(own)), f"{right} of {len(own)}", str(most), delay))
-    wrong = [f"not right: {one.round.fault}: {one.said}" for one in heard if one.layer != one.round.expected]
-    layers = Counter(one.layer == one.round.expected for one in heard if one.round.expected != "none")
-    total = f"{layers[True]} of {layers.total()} faults right"
-    return "\n".join([table(rows), total, *wrong])
+    rounds = [Fault(run, one["fault"], one["expected"], int(one["begin"]) - first) for one in content["rounds"]]
+    return list(hear(recorded(tape, [run]), rounds))
 
 
 def main(*words: str) -> None:

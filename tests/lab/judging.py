@@ -1,0 +1,73 @@
+"""Rounds of faults, judged by what a person read last within 30 s of the onset."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tests.lab.tables import table
+
+WITHIN = 30
+"""Seconds from the onset in which the last message counts."""
+QUIET = "none"
+"""The layer of a round without a fault."""
+
+
+class Message(NamedTuple):
+    """What was sent: seconds since the onset, the layer it names (empty: none), and its sentence."""
+
+    after: float
+    layer: str
+    text: str
+
+
+class Round(NamedTuple):
+    """A fault, the layer it is in, a regular expression that its cause must match, and the messages about it."""
+
+    fault: str
+    expected: str
+    cause: str
+    messages: Sequence[Message]
+    begin: float = 0.0
+    """Unix seconds, as the end."""
+    end: float = 0.0
+    load: float | None = None
+    """Processes that wanted the machine's processors then."""
+
+    @property
+    def in_time(self) -> list[Message]:
+        """The messages that count."""
+        return [message for message in self.messages if message.after <= WITHIN]
+
+    @property
+    def layer_right(self) -> bool:
+        """A quiet round is right without any message."""
+        last = [message.layer for message in self.in_time[-1:]] or [QUIET]
+        return last == [self.expected]
+
+    @property
+    def cause_right(self) -> bool:
+        """Whether the layer is right, and the cause."""
+        return self.layer_right and all(re.search(self.cause, message.text) for message in self.in_time[-1:])
+
+
+def report(rounds: Sequence[Round]) -> str:
+    """A row for each fault, in Markdown, and what was not right."""
+    rows = [("fault", "its layer", "rounds", "layer right", "cause right", "most messages", "first message after")]
+    for fault in dict.fromkeys(one.fault for one in rounds):
+        own = [one for one in rounds if one.fault == fault]
+        right = (sum(one.layer_right for one in own), sum(one.cause_right for one in own))
+        first = sorted(one.messages[0].after for one in own if one.messages)
+        delay = f"{first[len(first) // 2]:.0f} s (at most {first[-1]:.0f} s)" if first else "-"
+        most = str(max(len(one.messages) for one in own))
+        rows.append((fault, own[0].expected, str(len(own)), *(f"{one} of {len(own)}" for one in right), most, delay))
+    faults = [one for one in rounds if one.expected != QUIET]
+    layers, causes = sum(one.layer_right for one in faults), sum(one.cause_right for one in faults)
+    total = f"{layers} of {len(faults)} layers and {causes} of {len(faults)} causes right"
+    loads = sorted(one.load for one in rounds if one.load is not None)
+    total += f"; load {loads[0]:.1f} to {loads[-1]:.1f}" if loads else ""
+    wrong = [
+        f"- not right: {one.fault}: {one.in_time[-1].text if one.in_time else 'no message'}"
+        for one in rounds
+        if not one.cause_right
+    ]
+    return "\n".join([table(rows), f"\n{total}.", *wrong])
