@@ -306,3 +306,10 @@ def test_errors_a_second_are_by_the_time_that_sysbench_measured(
     rates = [one["value"] for one in result["figures"] if one["name"] == "retried_per_second"]
     assert rates == [pytest.approx(69 / 7.0349)], "9.81 per sec. in its report"
     assert result["seconds"] == pytest.approx(7.4349)
+
+
+def test_blanks_that_a_program_before_each_line_stripped_do_not_matter() -> None:
+    """`while read -r line; do echo "$(date) $line"; done` strips them."""
+    whole = data_of("cpu")
+    stripped = b"\n".join(line.strip() for line in whole.split(b"\n"))
+    assert values(state_of(stripped)) == values(state_of(whole))
