@@ -105,6 +105,18 @@ def test_raw_samples_are_asked_for_only_while_a_run_is_slow_or_young() -> None:
     assert len(slow.asked) <= 2 * (LENGTH - FAULT), "one range of the run and one of its machines a second"
 
 
+def test_a_slow_time_that_lasts_is_looked_at_every_five_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scenes, "LENGTH", FAULT + 60)
+    lasting = Counted(list(seen(LOCKED).all()), ["tpcb"], always=False)
+    pages = []
+    for second, page in played(lasting, FAULT - 60, FAULT + 58):
+        pages.append(page)
+        if second == FAULT + 27:
+            lasting.asked.clear()
+    assert 'layer="database"' in pages[-1]
+    assert 2 * 5 <= len(lasting.asked) <= 2 * 7
+
+
 def test_two_runs_on_one_server_each_get_a_verdict() -> None:
     samples = list(seen(CASES["log device"][0]).all())
     other = [one._replace(labels=one.labels | {"run": "other"}) for one in samples if one.labels.get("run")]

@@ -38,6 +38,8 @@ _HELD, _SETTLED, _CHANGES = 5.0, 15.0, 10.0
 that competes nor always the right layer; after which its sentence is written once more, with figures that have settled;
 up to which another layer may be named, unless it is the one below a device, which a CVM shows later.
 """
+_LASTS, _SELDOM = 20.0, 5.0
+"""Seconds of a slow time after which it is looked at more seldom: how many, and how often then."""
 _DEVICES = frozenset({"log_device", "data_device"})
 _FORGOTTEN = 600.0
 
@@ -145,12 +147,14 @@ class Engine:
     def _look_at(self, run: str, watched: _Watched, now: float) -> None:
         closely = now - watched.first < _YOUNG
         if now - watched.slow_at < _OVER or closely:
-            self._explain(run, watched, now)
+            lasts = watched.spoken is not None and now - watched.spoken.since > _LASTS
+            if not lasts or now - watched.asked >= _SELDOM:
+                self._explain(run, watched, now)
             return
         watched.spoken, watched.seen, watched.asked = None, Seen(), 0.0
 
     def _refresh(self, watched: _Watched, now: float) -> None:
-        """Ask for what is new; first, of the run itself for as much as says what is usual between earlier slow times."""
+        """Ask for what is new; first, of the run itself for as much as says what is usual beside earlier slow times."""
         own, around = (watched.asked - _ANEW if watched.asked else now - back for back in (_KEPT, _BACK))
         watched.seen.add(watched.questions.samples_of_run(own, now), _KEPT)
         watched.seen.add(watched.questions.samples_around(watched.seen, around, now), _KEPT)
