@@ -56,6 +56,14 @@ def test_another_tool_under_the_same_name_is_another_worker() -> None:
     assert sorted(plan(files, "r")) == ["a", "a.json"]
 
 
+def test_the_log_of_one_tool_is_no_part_of_another_tools_worker() -> None:
+    files = {"w.4711": WatchedFile((1, 1), 0.0, FIO, "text"), "w.4711.1": WatchedFile((1, 2), 0.0, PGBENCH, "log")}
+    assert {name: [one.name for one in streams] for name, streams in plan(files, "r").items()} == {
+        "w.4711": ["w.4711"],
+        "w.4711.1": ["w.4711.1"],
+    }
+
+
 def test_logs_of_the_default_prefix_belong_to_the_only_worker() -> None:
     found = workers("db1.err", "pgbench_log.77", "pgbench_log.77.1")
     assert found == {"db1": [["db1.err"], ["pgbench_log.77"], ["pgbench_log.77.1"]]}

@@ -147,6 +147,8 @@ def plan(files: Mapping[str, WatchedFile], run: str) -> dict[str, tuple[StreamPl
     for tool, streams in fixed.items():
         workers |= _of_one_process(streams, tool, workers, run)
     for name, streams in _owners(logs, workers).items():
+        if name in workers and workers[name][0].tool is not streams[0].tool:
+            name = label(streams[0].name)
         workers.setdefault(name, []).extend(streams)
     return {name: tuple(streams) for name, streams in sorted(workers.items())}
 
