@@ -32,7 +32,8 @@ from demo_processes import Processes
 
 _WARM = 55
 """Seconds until a run is past its ramp, and has a usual of its own."""
-_YOUNG = 46
+_YOUNG, _LASTS = 46, 25
+"""Seconds for which it watches closely a run that it has just seen, and one that has become slow."""
 
 
 class Slowing(Machines):
@@ -88,14 +89,15 @@ def measure(hosts: int, seconds: int, rules: str) -> None:
                     servers.append((f"http://{address}", process.popen.pid))
             engine = Engine(Prometheus(servers[0][0], 0.0, 0.0, TIMEOUT))
             time.sleep(_WARM)
-            for what, looks, slow in (("no engine", 0, False), ("none slow", seconds, False), ("slow", seconds, True)):
-                if slow:
-                    machines.slow = True
-                    time.sleep(3)
-                elif looks:
-                    for _ in range(_YOUNG):  # it watches runs closely that it has just seen
-                        engine.look()
-                        time.sleep(1)
+            for what, looks, before_that in (
+                ("no engine", 0, 0),
+                ("none slow", seconds, _YOUNG),
+                ("slow", seconds, _LASTS),
+            ):
+                machines.slow = what == "slow"
+                for _ in range(before_that):
+                    engine.look()
+                    time.sleep(1)
                 before, own, begin = [used(pid) for _, pid in servers], time.thread_time(), time.monotonic()
                 for number in range(looks or 1):
                     time.sleep(max(0.0, begin + number * (1 if looks else seconds) - time.monotonic()))

@@ -165,13 +165,18 @@ def test_an_earlier_slow_time_two_minutes_before_hides_no_second_one(monkeypatch
             one.values[earlier : earlier + 20] = 0.049
         samples.append(one)
 
-    class SlowLater(Counted):
-        def at(self, query: str, moment: float) -> list[tuple[Mapping[str, str], float]]:
-            self.always = moment >= T0 + later + 2
-            return super().at(query, moment) if self.always else [({"run": "tpcb"}, 1.0)]
+    def page(begin: int, first: int, last: int) -> str:
+        """At the end, of an engine that looks from `begin`; the run is slow by the rules from `first` to `last`."""
 
-    pages = dict(played(SlowLater(samples, ["tpcb"]), later - 60, length - 2))
-    assert 'layer="log_device",text=' in pages[later + 8]
+        class Slow(Recorded):
+            def at(self, query: str, moment: float) -> list[tuple[Mapping[str, str], float]]:
+                slow = first <= moment - T0 < last
+                return super().at(query, moment) if slow else [({"run": "tpcb"}, 1.0)]
+
+        return dict(played(Slow(samples, ["tpcb"]), begin, later + 9))[later + 8]
+
+    assert 'layer="log_device",text=' in page(later - 60, later + 2, length)
+    assert 'layer="log_device",text=' in page(earlier - 60, earlier + 2, earlier + 20), "their usual has slow seconds"
 
 
 class Away(Counted):

@@ -1,7 +1,7 @@
 """Says each second why active runs are slow, from a Prometheus that scrapes them, and exports what it says.
 
-Cheap first: one instant query a second. Raw samples are asked for only while a run is slow by the rules, or younger
-than its own usual. It runs in a thread of its own: no scrape and no alert waits for it.
+Cheap first: one instant query a second. Raw samples are asked for only of runs that are slow by the rules, were slow
+within 5 min, or are younger than their own usual. It runs in a thread of its own: no scrape and no alert waits for it.
 """
 
 import logging
@@ -19,6 +19,7 @@ from .judging import FIRST, seen_run, slow, why
 from .kin import usual_of_kin
 from .prometheus import Prometheus, PrometheusError
 from .questions import Questions
+from .reported import USUAL
 from .seen import Seen
 from .telling import sentence
 from .waits import Picture
@@ -38,8 +39,10 @@ _HELD, _SETTLED, _CHANGES = 5.0, 15.0, 10.0
 that competes nor always the right layer; after which its sentence is written once more, with figures that have settled;
 up to which another layer may be named, unless it is the one below a device, which a CVM shows later.
 """
-_LASTS, _SELDOM = 20.0, 5.0
-"""Seconds of a slow time after which it is looked at more seldom: how many, and how often then."""
+_LASTS, _SELDOM, _AFTERWARDS = 20.0, 5.0, 2.0
+"""Seconds of a slow time after which it is looked at more seldom: how many, and how often then; how often after its
+end, while the usual of the rules has its seconds and they may see no other.
+"""
 _DEVICES = frozenset({"log_device", "data_device"})
 _FORGOTTEN = 600.0
 
@@ -146,9 +149,11 @@ class Engine:
 
     def _look_at(self, run: str, watched: _Watched, now: float) -> None:
         closely = now - watched.first < _YOUNG
-        if now - watched.slow_at < _OVER or closely:
+        slow_lately = now - watched.slow_at
+        if slow_lately < USUAL or closely:
             lasts = watched.spoken is not None and now - watched.spoken.since > _LASTS
-            if not lasts or now - watched.asked >= _SELDOM:
+            wait = _SELDOM if lasts else 0.0 if slow_lately < _OVER or closely else _AFTERWARDS
+            if now - watched.asked >= wait:
                 self._explain(run, watched, now)
             return
         watched.spoken, watched.seen, watched.asked = None, Seen(), 0.0
