@@ -8,7 +8,7 @@ from benchwatch.metrics.limits import Limits
 from benchwatch.nutanix import poller
 from benchwatch.nutanix.cvm_settings import LARGEST_PAGE, NutanixSettings
 from benchwatch.nutanix.pages import columns, main_page, markup, notes, overview, quantities, tables
-from benchwatch.runs import append, files, prefix, watcher, worker_families
+from benchwatch.runs import append, files, observer, prefix, watcher
 from benchwatch.server import command, comparisons, ingest, listen, looks, past_runs, run_plots, unpacking, users
 from benchwatch.settings.settings import PushSettings, RunsSettings
 from benchwatch.tools import api, lines
@@ -130,7 +130,7 @@ def _sections() -> tuple[Section, ...]:
                     "not recognised",
                 ),
                 ("reports kept for the small chart", api.HISTORY, "the oldest is dropped"),
-                ("a reason", f"{worker_families._REASON_LENGTH} characters", "cut"),
+                ("a reason", f"{observer._REASON_LENGTH} characters", "cut"),
             ),
         ),
         (

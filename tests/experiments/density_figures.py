@@ -21,7 +21,7 @@ import yaml
 from benchwatch.plots.axes import Axis, count
 from benchwatch.plots.plot import Drawing, Plot
 from benchwatch.plots.theme import SERIES
-from benchwatch.report.picture import Tile, picture
+from benchwatch.report.picture import picture
 
 _RESULT = re.compile(r"^tps = ([\d.]+)", re.MULTILINE)
 _PART = 0.8
@@ -121,13 +121,13 @@ def draw(steps: Sequence[Step], path: Path, title: str) -> None:
     ]
     plot = Plot("TPS in all", "", Axis("databases", count), Axis("TPS in all", count), lines, limits=(0.0, numbers[-1]))
     last = steps[-1]
-    tiles = [Tile("databases", f"{len(last.rates)}"), Tile("TPS in all", count(last.total))]
-    tiles.append(Tile("of linear", f"{100 * last.total / alone / len(last.rates):.1f} %"))
+    linear = f"{100 * last.total / alone / len(last.rates):.1f} % of linear"
+    found_out = [f"{len(last.rates)} databases", f"{count(last.total)} TPS in all", linear]
     if (found := at_most_of_the_load(steps)) and found[1] > 0:
-        tiles.append(Tile(f"missing at {len(found[0].rates)} databases", f"{100 * found[1]:.1f} %"))
+        found_out.append(f"{100 * found[1]:.1f} % missing at {len(found[0].rates)}")
     if last.controllers is not None:
-        tiles.append(Tile("CVMs", f"{100 * last.controllers:.1f} % of CPU"))
-    path.write_bytes(picture(title or "Density", "TPS of all databases by their number", tiles, plot))
+        found_out.append(f"CVMs {100 * last.controllers:.1f} % of CPU")
+    path.write_bytes(picture(title or "Density", [", ".join(found_out)], plot))
 
 
 def main() -> None:

@@ -245,3 +245,13 @@ def test_output_goes_into_the_folder_of_the_run(arguments: str, added: str, hist
     found = VDBENCH.launcher(arguments.split(), "").prepare(True, None, Path("/runs/a/.db1"))
     assert " ".join(found.appended) == added
     assert found.writes.get("histogram") == (Path(histogram) if histogram else None)
+
+
+@pytest.mark.parametrize("rate", ["inf", "9" * 400, "1e300", "nan"])
+def test_a_figure_that_no_disk_can_have_is_not_measured(rate: str) -> None:
+    text = text_of("rate-warmup-50406")
+    rows = ROW.findall(text)
+    damaged = text.replace(f" {rows[-1][1]} ", f" {rate} ", 1)
+    assert damaged != text
+    state, _, _ = reports_of(damaged.encode())
+    assert values(state, "vdbench_ios_total") == {(): sum(float(row[1]) for row in rows[:-1])}

@@ -1,5 +1,7 @@
 """Live on a phone: the same queries, one plot below the other, with titles above and legends below."""
 
+from typing import Any
+
 from grafana_foundation_sdk.models import common, dashboard
 
 from . import live
@@ -12,12 +14,14 @@ _HEIGHT = 7
 def _narrow(panel: dashboard.Panel) -> dashboard.Panel:
     """A panel of Live without the margins that make moments one vertical line."""
     assert panel.field_config is not None and panel.grid_pos is not None
-    custom = panel.field_config.defaults.custom
+    custom: Any = panel.field_config.defaults.custom
+    options: Any = panel.options
     panel.grid_pos.h = _HEIGHT
     if panel.type_val == "table":
         for one in panel.transformations or []:
             if one.id_val == "organize":
-                one.options["indexByName"] |= {"text": -1}  # the sentence first: the rest is reached by scrolling
+                columns: Any = one.options
+                columns["indexByName"] |= {"text": -1}  # the sentence first: the rest is reached by scrolling
         assert panel.field_config.overrides is not None
         panel.field_config.overrides.append(override("byName", "Why", custom__width=250))
     if hasattr(custom, "axis_width"):
@@ -25,7 +29,7 @@ def _narrow(panel: dashboard.Panel) -> dashboard.Panel:
         panel.title = getattr(custom, "axis_label", "") or "Events"
         if hasattr(custom, "axis_label"):
             custom.axis_label = ""
-        panel.options.legend = common.VizLegendOptions(
+        options.legend = common.VizLegendOptions(
             show_legend=True,
             display_mode=common.LegendDisplayMode.LIST,
             placement=common.LegendPlacement.BOTTOM,

@@ -32,7 +32,6 @@ from ..metrics.samples import Family, Part
 from ..runs.files import FileStatus, Rewritten
 from ..runs.layout import StreamPlan
 from ..runs.observer import KEPT_LIVE, Observer
-from ..runs.worker_families import samples_of
 from ..runs.worker_model import of_whole_run
 from ..tools.api import Moment, State
 from ..tools.beginning import PUNCTUAL
@@ -312,7 +311,7 @@ class Replay(Observer):
         if self.state.left_behind and self.start is not None and self._hold is None:
             series = [one for each in series if len((one := each.after(self.start)).times)]
         own = list(self.state.samples(self.current))
-        final = list(samples_of(self, own))
+        final = list(self.samples_with(own))
         if self._silent:  # the counters of an abandoned run leave the page
             shown = {(sample.family, sample.labels) for sample in final}
             every = self.state.samples(current=False)

@@ -17,13 +17,14 @@ from ..tools.registry import TOOLS
 from ..tools.roles import Roles, roles_of
 from ..values.numbers import duration
 from ..values.printable import printable
+from . import worker_families as families
 from .birth import clock_behind
 from .files import FileStatus, Rewritten
 from .layout import StreamPlan
 from .phase import ENDED, IDLE, judge, patience
 from .stream import Stream
-from .worker_families import samples_of
 
+_REASON_LENGTH = 200
 KEPT_LIVE = 60.0
 """Seconds for which the counters of an ended run stay on the page, so that every scrape sees them."""
 _SETTLED_AFTER = 1.0
@@ -240,7 +241,40 @@ class Observer:
 
     def samples(self) -> Iterator[Sample]:
         """See samples.Source."""
-        return samples_of(self, list(self.state.samples(self.current)))
+        return self.samples_with(list(self.state.samples(self.current)))
+
+    def samples_with(self, own: Sequence[Sample]) -> Iterator[Sample]:
+        """Everything that is known of it, with its tool's `own` samples."""
+        state, tool, live = self.state, self.tool.name, self.kept_live
+        yield from families.STATES[self.phase] if live else (Sample(families.RUN_STATE, (self.phase,), 1),)
+        if self.reason:
+            yield Sample(families.RUN_REASON, (self.reason[:_REASON_LENGTH],), 1)
+        labels = tuple(sorted(self.runfile.labels.items()))
+        yield Sample(families.RUN_INFO, (tool, state.tool_version), 1, labels)
+        for parameter in self.parameters.items():
+            yield Sample(families.RUN_PARAMETER, parameter, 1)
+        for note in self.notes:
+            yield Sample(families.RUN_NOTE, (note,), 1)
+        if (repetitions := self.repetition[1]) > 1:
+            yield Sample(families.RUN_REPETITIONS, (), repetitions)
+        yield from families.places(self.runfile, self.tool.has_server)
+        for family, moment in (
+            (families.RUN_START, self.start),
+            (families.RUN_END, self.end if self.ended else None),
+            (families.RUN_LAST_REPORT, self.last_report if live else None),
+            (families.RUN_INTERVAL, state.report_interval),
+            (families.RUN_PLANNED, None if self.ended else self.planned(own)),
+            (families.RUN_OBJECTIVE, self.objective),
+            (families.RUN_WARMUP, self.runfile.warmup or None),
+        ):
+            if moment is not None:
+                yield Sample(family, (), moment)
+        yield Sample(families.STREAM_BYTES, (tool,), self.size)
+        yield Sample(families.STREAM_RECORDS, (tool,), sum(one.parser.records for one in self.streams))
+        for reason in dict.fromkeys(reason for one in self.streams for reason in one.errors):
+            count = sum(one.errors[reason] for one in self.streams)
+            yield Sample(families.STREAM_ERRORS, (tool, reason), count)
+        yield from own if live else (one for one in own if one.family.part == "runs")
 
     def miss(self, missing: Sequence[str]) -> None:
         """Note its files that are gone, a clause each."""

@@ -1,16 +1,11 @@
-"""Metrics of one worker of a run and of its streams, whatever its tool is, and their samples."""
+"""Metrics of one worker of a run and of its streams, whatever its tool is."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from ..metrics.samples import Family, Part, Sample
+from ..settings.record import RunFile
 from .phase import PHASES
-
-if TYPE_CHECKING:
-    from .observer import Observer
-
-_REASON_LENGTH = 200
 
 
 def _gauge(name: str, text: str, *labels: str, part: Part = "runs") -> Family:
@@ -85,47 +80,12 @@ FAMILIES = (
     STREAM_ERRORS,
 )
 
-_STATES = {phase: tuple(Sample(RUN_STATE, (name,), int(name == phase)) for name in PHASES) for phase in PHASES}
+STATES = {phase: tuple(Sample(RUN_STATE, (name,), int(name == phase)) for name in PHASES) for phase in PHASES}
 
 
-def samples_of(worker: "Observer", own: Sequence[Sample]) -> Iterator[Sample]:
-    """Everything that is known of a worker, with its tool's `own` samples; see samples.Source."""
-    state, tool, live = worker.state, worker.tool.name, worker.kept_live
-    yield from _STATES[worker.phase] if live else (Sample(RUN_STATE, (worker.phase,), 1),)
-    if worker.reason:
-        yield Sample(RUN_REASON, (worker.reason[:_REASON_LENGTH],), 1)
-    labels = tuple(sorted(worker.runfile.labels.items()))
-    yield Sample(RUN_INFO, (tool, state.tool_version), 1, labels)
-    for parameter in worker.parameters.items():
-        yield Sample(RUN_PARAMETER, parameter, 1)
-    for note in worker.notes:
-        yield Sample(RUN_NOTE, (note,), 1)
-    if (repetitions := worker.repetition[1]) > 1:
-        yield Sample(RUN_REPETITIONS, (), repetitions)
-    yield from _places(worker)
-    for family, moment in (
-        (RUN_START, worker.start),
-        (RUN_END, worker.end if worker.ended else None),
-        (RUN_LAST_REPORT, worker.last_report if live else None),
-        (RUN_INTERVAL, state.report_interval),
-        (RUN_PLANNED, None if worker.ended else worker.planned(own)),
-        (RUN_OBJECTIVE, worker.objective),
-        (RUN_WARMUP, worker.runfile.warmup or None),
-    ):
-        if moment is not None:
-            yield Sample(family, (), moment)
-    yield Sample(STREAM_BYTES, (tool,), worker.size)
-    yield Sample(STREAM_RECORDS, (tool,), sum(one.parser.records for one in worker.streams))
-    for reason in dict.fromkeys(reason for one in worker.streams for reason in one.errors):
-        count = sum(one.errors[reason] for one in worker.streams)
-        yield Sample(STREAM_ERRORS, (tool, reason), count)
-    yield from own if live else (one for one in own if one.family.part == "runs")
-
-
-def _places(worker: "Observer") -> Iterator[Sample]:
-    """Where the run is; unknown places are left out."""
-    record = worker.runfile
-    client = record.peer if worker.tool.has_server else record.client
+def places(record: RunFile, has_server: bool) -> Iterator[Sample]:
+    """Where a run is; unknown places are left out. `has_server`: its tool is the client of a server."""
+    client = record.peer if has_server else record.client
     if client:
         yield Sample(RUN_HOST, (client, "client"), 1)
     if record.server:

@@ -40,6 +40,7 @@ from .launcher import Command, Facts, Preparation
 from .roles import Numbers, Unit
 
 MS, MIB = 1e-3, 1024.0**2
+_MOST = 1e15  # figures beyond are no measurements
 RD, OP, KIND, MODE = ("rd",), ("op",), ("operation",), ("mode",)
 BYTES, RESPONSE = "bandwidth_bytes_per_second", "response_time_seconds"
 FIGURES = {  # help; names of the live gauge, the counter and the result
@@ -202,7 +203,7 @@ class Console:
                 value = float(text)
             except ValueError:
                 continue
-            if key is None or math.isnan(value) or (key[0] in TIMES and not value):
+            if key is None or not abs(value) < _MOST or (key[0] in TIMES and not value):
                 continue
             yield key, value * (MS if key[0] in TIMES else scale * FIGURES[key[0]].scale)
 
