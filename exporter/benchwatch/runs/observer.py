@@ -207,7 +207,7 @@ class Observer:
         reported = next((one.value for one in own if one.family is roles.duration), None)
         if isinstance(reported, int | float):
             return reported
-        alone = sum(one.family is roles.jobs for one in own) <= 1
+        alone = roles.jobs is None or sum(one.family is roles.jobs for one in own) <= 1
         if self._planned.get(alone) is None:  # found once: each scrape asks
             self._planned[alone] = self.tool.planned(self.parameters, alone=alone)
         return self._planned[alone]
