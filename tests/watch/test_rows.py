@@ -72,6 +72,15 @@ def test_workers_stand_in_natural_order_under_their_totals() -> None:
     assert run.states == (("running", 2),)
 
 
+def test_rates_that_are_those_of_the_whole_server_do_not_add() -> None:
+    """Each of two HammerDB of one server counts the transactions of both."""
+    workers = [replace(pgbench(name, 31_000, 0.001), tool="hammerdb", unit="TPM") for name in ("a", "b")]
+    (adding,) = active_runs(page(*workers), NOW)
+    assert [one.measured.rate for one in adding.totals] == [62_000]
+    (run,) = active_runs(page(*(replace(one, whole_server=True) for one in workers)), NOW)
+    assert (run.totals, [row.measured.rate for row in run.rows]) == ((), [31_000, 31_000])
+
+
 def test_a_run_ends_when_its_last_worker_has_ended() -> None:
     done = (Measured(rate=900, latency=0.002),)
     half = page(pgbench("db1"), pgbench("db2", state="finished", end=NOW - 3, result=done))

@@ -92,6 +92,8 @@ class Worker(Struct, frozen=True):
     """Whether another worker counts the same operations, as the client of a server does."""
     apart: tuple[str, ...] = ()
     """Operations that no total includes."""
+    whole_server: bool = False
+    """Whether its throughput is that of all clients of the server, so that those of two workers do not add."""
     start: float | None = None
     end: float | None = None
     """None while it is active."""

@@ -103,6 +103,8 @@ def total(workers: Sequence[Worker]) -> float | None:
     counted = [worker for worker in workers if not worker.observer] or workers
     if len({(worker.tool, worker.unit) for worker in counted}) != 1:
         return None
+    if len(counted) > 1 and any(worker.whole_server for worker in counted):
+        return None
     if not all(_together(one, other) for one, other in combinations(counted, 2)):
         return None
     figures = [worker.throughput for worker in counted if worker.throughput is not None]

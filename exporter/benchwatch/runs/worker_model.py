@@ -58,6 +58,7 @@ def of_whole_run(worker: Observer, own: Sequence[Sample]) -> dict[str, Any]:
         "in_bytes": roles.unit.in_bytes,
         "observer": roles.observer,
         "apart": tuple(sorted(roles.apart)),
+        "whole_server": roles.whole_server,
         "start": _plain(worker.start),
         "end": _plain(worker.end) if worker.ended else None,
         "last_report": worker.last_report,

@@ -131,6 +131,8 @@ def _total(workers: Sequence[Worker], rows: Sequence[ShownRow], alone: bool) -> 
     measured = [one for worker in workers for one in worker.now if _counts(worker, one)]
     if len(measured) < 2 or len({(worker.unit, worker.in_bytes) for worker in workers}) > 1:
         return None
+    if any(worker.whole_server for worker in workers):
+        return None
     tool = workers[0].tool
     together = total(measured)
     late = sorted((row for row in rows if row.key[2] == tool and row.apart), key=_lag)
