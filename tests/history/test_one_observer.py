@@ -19,6 +19,7 @@ from benchwatch.runs import stream
 from benchwatch.runs.files import listing
 from benchwatch.runs.observed_run import ObservedRun
 from benchwatch.runs.observer import Observer
+from benchwatch.runs.place import RunPlace
 from benchwatch.runs.unusable import Faults
 from benchwatch.settings.settings import RunsSettings
 from tests.golden.layout import TOOLS, Recording, groups
@@ -72,11 +73,11 @@ def read_live(run: ObservedRun, now: float) -> Page:
 
 
 def fresh(folder: Path) -> ObservedRun:
-    return ObservedRun(folder.name, folder, SETTINGS, BUCKETS, Faults())
+    return ObservedRun(RunPlace(folder.name, folder, {}), SETTINGS, BUCKETS, Faults())
 
 
 def replayed(folder: Path, now: float) -> dict[str, Replay]:
-    run = open_run(folder.name, folder, SETTINGS, BUCKETS)
+    run = open_run(RunPlace(folder.name, folder, listing(folder).files), SETTINGS, BUCKETS)
     found = {name: run.new_worker(name, Replay) for name in run.plans}
     for replay in found.values():
         for _ in replay.play(run.files, now, complete=True):

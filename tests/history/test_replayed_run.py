@@ -15,6 +15,8 @@ from benchwatch.history.timeline import Timeline
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.model.run import Worker
 from benchwatch.plots.benchmark import shown
+from benchwatch.runs.files import listing
+from benchwatch.runs.place import RunPlace
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.values.errors import UserError
 from tests.support.places import NOW, RECORDINGS
@@ -32,6 +34,14 @@ RUNS |= {  # type: ignore[operator]
     f"sysbench {name}": {"w.out": RECORDINGS / "sysbench" / name / f"{name}.out"}
     for name in ("checkpoints-1.0.20", "backends-terminated-1.0.20")
 }
+
+
+def ended(folder: Path) -> RunPlace:
+    return RunPlace(folder.name, folder, listing(folder).files)
+
+
+def active(folder: Path) -> RunPlace:
+    return ended(folder)._replace(complete=frozenset())
 
 
 def at_once(folder: Path) -> list[Timeline]:
@@ -59,16 +69,16 @@ def test_in_whatever_pieces_it_grew_it_ends_as_if_read_at_once(name: str, seed: 
     contents = {file: path.read_bytes() for file, path in RUNS[name].items()}
     source, folder = random.Random(seed), tmp_path / "run"
     folder.mkdir()
-    followed = ReplayedRun("run", folder, RunsSettings(), Buckets(), FAMILIES)
+    followed = ReplayedRun(RunsSettings(), Buckets(), FAMILIES)
     written = dict.fromkeys(contents, 0)
     while any(written[file] < len(content) for file, content in contents.items()):
         for file, content in contents.items():
             begin, written[file] = written[file], written[file] + 1 + int(source.random() * 0.2 * len(content))
             with (folder / file).open("ab") as grown:
                 grown.write(content[begin : written[file]])
-        followed.look(list(contents), (), NOW)
+        followed.look(active(folder), NOW)
     expected = at_once(folder)
-    while not followed.look(list(contents), None, NOW):
+    while not followed.look(ended(folder), NOW):
         pass
     assert len(followed.timelines) == len(expected)
     for one, other in zip(followed.timelines, expected, strict=True):
@@ -84,15 +94,15 @@ def test_a_run_with_too_many_reports_is_refused_once_and_leaves_memory(
 ) -> None:
     monkeypatch.setattr(replayed_run, "MOST_REPORTS", 20)
     (tmp_path / "w.err").write_text("".join(map(line, range(20))))
-    followed = ReplayedRun("run", tmp_path, RunsSettings(), Buckets(), FAMILIES)
-    assert followed.look(["w.err"], (), NOW)
+    followed = ReplayedRun(RunsSettings(), Buckets(), FAMILIES)
+    assert followed.look(active(tmp_path), NOW)
     with (tmp_path / "w.err").open("a") as file:
         file.write(line(20) + line(21))
     for _ in range(2):
         with pytest.raises(
             UserError, match="w has more than 20 reports: too many for a live page; `benchwatch report`"
         ):
-            followed.look(["w.err"], (), NOW)
+            followed.look(active(tmp_path), NOW)
         assert (followed.read, followed.timelines) == (0, [])
 
 
@@ -117,9 +127,8 @@ def test_another_run_in_the_same_output_is_followed(rotated: bool, tmp_path: Pat
     else:  # more than is read at a time
         first += (b" " * 1023 + b"\n") * (5 << 10)
     (tmp_path / "w.out").write_bytes(first * (not rotated) + first)
-    names = [file.name for file in tmp_path.iterdir()]
-    followed = ReplayedRun(tmp_path.name, tmp_path, RunsSettings(), Buckets(), FAMILIES)
-    assert followed.look(names, None, NOW)
+    followed = ReplayedRun(RunsSettings(), Buckets(), FAMILIES)
+    assert followed.look(ended(tmp_path), NOW)
     for one, other in zip(followed.timelines, at_once(tmp_path), strict=True):
         assert_same(one, other)
 
@@ -127,24 +136,24 @@ def test_another_run_in_the_same_output_is_followed(rotated: bool, tmp_path: Pat
 def test_while_it_grows_each_report_is_there_once(tmp_path: Path) -> None:
     path = tmp_path / "w.err"
     path.touch()
-    followed = ReplayedRun("run", tmp_path, RunsSettings(), Buckets(), FAMILIES)
+    followed = ReplayedRun(RunsSettings(), Buckets(), FAMILIES)
     for second in range(1, 40):
         with path.open("a") as file:
             file.write(line(second))
-        assert followed.look(["w.err"], (), NOW)
+        assert followed.look(active(tmp_path), NOW)
         (timeline,) = followed.timelines
         (rate,) = (series for series in timeline.series if series.family.name == "pgbench_tps")
         assert rate.values.tolist() == [100.0 + each for each in range(1, second + 1)]
-        assert not followed.look(["w.err"], (), NOW), "nothing is new"
+        assert not followed.look(active(tmp_path), NOW), "nothing is new"
 
 
 def test_what_is_written_anew_is_read_anew(tmp_path: Path) -> None:
     path = tmp_path / "w.err"
     path.write_text("".join(map(line, range(1, 10))))
-    followed = ReplayedRun("run", tmp_path, RunsSettings(), Buckets(), FAMILIES)
-    followed.look(["w.err"], (), NOW)
+    followed = ReplayedRun(RunsSettings(), Buckets(), FAMILIES)
+    followed.look(active(tmp_path), NOW)
     path.write_text(line(20) + line(21))
-    while not followed.look(["w.err"], (), NOW):
+    while not followed.look(active(tmp_path), NOW):
         pass
     (timeline,) = followed.timelines
     (rate,) = (series for series in timeline.series if series.family.name == "pgbench_tps")
@@ -156,11 +165,11 @@ def test_a_log_that_comes_late_is_put_in_its_place(tmp_path: Path) -> None:
     (tmp_path / "w.err").write_text("".join(map(line, range(1, 60))))
     log = tmp_path / "w.100"
     log.write_text("".join(f"0 {n} 2000 0 {int(NOW) + n} 500000\n" for n in range(5)))
-    followed = ReplayedRun("run", tmp_path, RunsSettings(), Buckets(), FAMILIES)
-    followed.look(["w.err", "w.100"], (), NOW + 60)
+    followed = ReplayedRun(RunsSettings(), Buckets(), FAMILIES)
+    followed.look(active(tmp_path), NOW + 60)
     with log.open("a") as file:
         file.write("".join(f"0 {n} 2000 0 {int(NOW) + n} 500000\n" for n in range(5, 59)))
-    while not followed.look(["w.err", "w.100"], (), NOW + 61):
+    while not followed.look(active(tmp_path), NOW + 61):
         pass
     (timeline,) = followed.timelines
     (window, *_) = (series for series in timeline.series if series.family.name == "pgbench_latency_window_seconds")
@@ -178,13 +187,13 @@ def test_every_recording_that_grew_ends_as_if_read_at_once(tool: str, tmp_path: 
         folder.mkdir()
         path = folder / f"w{recording.suffix}"
         path.touch()
-        followed = ReplayedRun(str(number), folder, RunsSettings(), Buckets(), FAMILIES)
+        followed = ReplayedRun(RunsSettings(), Buckets(), FAMILIES)
         for part in range(5):
             with path.open("ab") as file:
                 file.write(content[len(content) * part // 5 : len(content) * (part + 1) // 5])
-            followed.look([path.name], (), NOW)
+            followed.look(active(folder), NOW)
         expected = at_once(folder)
-        while not followed.look([path.name], None, NOW):
+        while not followed.look(ended(folder), NOW):
             pass
         assert len(followed.timelines) == len(expected), recording
         for one, other in zip(followed.timelines, expected, strict=True):

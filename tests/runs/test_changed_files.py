@@ -12,6 +12,7 @@ import pytest
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.runs.files import listing
 from benchwatch.runs.observed_run import ObservedRun
+from benchwatch.runs.place import RunPlace
 from benchwatch.runs.unusable import Faults
 from benchwatch.runs.watcher import Runs
 from benchwatch.settings.settings import RunsSettings
@@ -256,7 +257,7 @@ def test_a_file_that_is_written_anew_while_it_becomes_another_worker_is_recognis
 def test_a_file_that_another_tool_writes_before_it_is_read_again_is_recognised(place: Place) -> None:
     folder = place("r/w.out", lines(10, 1)).parent
     sysbench = (RECORDINGS / "sysbench/hook-json-1.0.20/hook-json-1.0.20.out").read_bytes()
-    run = ObservedRun("r", folder, RunsSettings(), Buckets(1), Faults())
+    run = ObservedRun(RunPlace("r", folder, {}), RunsSettings(), Buckets(1), Faults())
 
     def look_and_read(times: int) -> None:
         run.look(listing(folder).files, NOW)

@@ -547,7 +547,7 @@ def test_a_folder_that_is_written_in_two_ways_is_watched_once(tmp_path: Path, pl
     place("a/db1.err", b"progress: 1.0 s, 10.0 tps, lat 1.000 ms stddev 0.100\n")
     (tmp_path / "pushed").symlink_to(tmp_path / "runs")
     runs = settle(Runs([tmp_path / "runs", tmp_path / "pushed"], RunsSettings(), BUCKETS))
-    assert [known.folder for known in runs.named("a")] == [tmp_path / "runs/a"]
+    assert [place.folder for place in runs.places("a")] == [tmp_path / "runs/a"]
     assert (len(runs.workers), runs.problems) == (1, [])
 
 

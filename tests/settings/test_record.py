@@ -13,6 +13,7 @@ from benchwatch.runs.append import put_record
 from benchwatch.runs.files import listing
 from benchwatch.runs.observed_run import ObservedRun
 from benchwatch.runs.observer import Observer
+from benchwatch.runs.place import RunPlace
 from benchwatch.runs.room import NotStored, Room
 from benchwatch.runs.unusable import Faults
 from benchwatch.settings.record import Record, load_runfile, read_record
@@ -28,7 +29,7 @@ class Watched:
     def __init__(self, folder: Path, here: Here = NOT_KNOWN) -> None:
         self.folder = folder
         self.faults = Faults()
-        self.run = ObservedRun("a", folder, RunsSettings(), Buckets(), self.faults, here)
+        self.run = ObservedRun(RunPlace("a", folder, {}), RunsSettings(), Buckets(), self.faults, here)
 
     def look(self) -> dict[str, Observer]:
         self.run.look(listing(self.folder).files, NOW)

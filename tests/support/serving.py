@@ -12,8 +12,8 @@ from benchwatch.metrics.exposition import Exposition
 from benchwatch.metrics.samples import PARTS, Part, Source
 from benchwatch.model.cvm import Cvm
 from benchwatch.model.run import Run, Worker
+from benchwatch.runs.place import RunPlace
 from benchwatch.server.app import make_app
-from benchwatch.server.board import RunPlace
 from benchwatch.server.ingest import Pushes
 from benchwatch.server.listen import serve
 from benchwatch.server.looks import Looks

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..metrics.buckets import Buckets
-from ..runs.files import Listing, listing
+from ..runs.files import listing
 from ..runs.layout import STANDARD_STREAMS, group_name
 from ..runs.observed_run import ObservedRun
+from ..runs.place import RunPlace
 from ..runs.unusable import Faults
 from ..settings.record import NAME, SUFFIX, load_runfile
 from ..settings.settings import RunsSettings
@@ -51,71 +52,107 @@ def find_runs(
     different: str = "",
     unreadable: list[str] | None = None,
 ) -> list[ObservedRun]:
-    """The runs in these files and folders, not yet read.
+    """The runs in these files and folders (see find_places), not yet read.
+
+    Raises ConfigError for a run that cannot be read; with `unreadable`, it is left out, and its sentence added there.
+    """
+    runs: list[ObservedRun] = []
+    most: dict[str, int] = {}  # by what was asked for with a number: how many runs a file holds
+    for place in find_places(paths, settings, different=different, unreadable=unreadable):
+        with reading(place.folder if place.own else place.folder / place.name, unreadable):
+            run = open_run(place, settings, buckets)
+            if place.number:
+                most[place.asked] = max(most.get(place.asked, 0), run.choose(place.number))
+            if run.plans or not place.number:
+                runs.append(run)
+    for asked, number in most.items():
+        if number and all(run.place.asked != asked for run in runs):
+            path = asked.rpartition("#")[0]
+            expected = f"#1 to #{number}" if number > 1 else "the path alone"
+            raise ConfigError(
+                f"{asked}: {path} holds {number} run{'s' * (number > 1)} in one file; expected {expected}"
+            )
+    return runs
+
+
+def find_places(
+    paths: Iterable[Path], settings: RunsSettings, *, different: str = "", unreadable: list[str] | None = None
+) -> list[RunPlace]:
+    """The runs in these files and folders.
 
     A folder that contains folders holds runs, at any depth; any other folder is one run, and so are the files beside
     folders below the first level; a file is a run named after it. PATH#3 is
     the third of several runs in one file (of each file in a folder), unless a path of that name exists. A path that
     does not exist may name an experiment, and stands for its repeats. A run that several paths name is returned once.
-    Raises ConfigError if `different` (the name of a command) is given for such a run, and for a path or run that cannot
-    be read; with `unreadable`, such a run is left out, and its sentence added there.
+    Raises ConfigError if `different` (the name of a command) is given for such a run, and for a path that cannot be
+    read; with `unreadable`, a folder that cannot be read is left out, and its sentence added there.
     """
     files: dict[Path, list[str]] = {}
-    runs = []
+    found: list[RunPlace] = []
     for path in (one for given in paths for one in _expanded(given, settings)):
         try:
             if choice := chosen(path):
-                runs += _choose(*choice, settings, buckets)
-                continue
-            if path.is_dir():
-                found = listing(path)
-                if not found.folders:
-                    runs += _nested(path, settings, buckets, unreadable, set())
-                for name in sorted(found.folders):
-                    runs += _nested(path / name, settings, buckets, unreadable, {path.resolve()})
-                if found.folders and found.files:
-                    files.setdefault(path, []).extend(found.files)
+                found += _numbered(*choice, settings)
+            elif path.is_dir():
+                content = listing(path)
+                if not content.folders:
+                    found += _nested(path, unreadable, set())
+                for name in sorted(content.folders):
+                    found += _nested(path / name, unreadable, {path.resolve()})
+                if content.folders and content.files:
+                    files.setdefault(path, []).extend(content.files)
             else:
                 path.stat()
                 files.setdefault(path.parent, []).append(path.name)
         except OSError as error:
             raise ConfigError(_cannot_be_read(path, error)) from error
     for folder, names in files.items():
-        groups: dict[str, list[str]] = {}
-        beside = frozenset(names)
-        there = listing(folder)
-        for name in sorted(names):
-            group = folder.resolve().name if name in STANDARD_STREAMS else group_name(name, beside)
-            groups.setdefault(group, []).append(name)
-        for group, members in groups.items():
-            with reading(folder / group, unreadable):
-                runs.append(open_run(label(group), folder, settings, buckets, members, there, alone=False))
-    real = {folder: folder.resolve() for folder in {run.folder for run in runs}}
-    each: dict[object, ObservedRun] = {}
-    for run in runs:
-        each.setdefault((real[run.folder], run.chosen, *sorted(run.files)), run)
-    if different and len(each) < len(runs):
+        found += _beside(folder, names)
+    real = {folder: folder.resolve() for folder in {place.folder for place in found}}
+    each: dict[object, RunPlace] = {}
+    for place in found:
+        outputs = sorted(name for name in place.files if not name.endswith(SUFFIX))
+        each.setdefault((real[place.folder], place.number, *outputs), place)
+    if different and len(each) < len(found):
         raise ConfigError(f"{different}: the same run was given twice; expected different ones")
-    taken = Counter(run.name for run in each.values())
-    for run in each.values():
-        if taken[run.name] > 1:  # then each is named with its folder
-            run.rename(f"{label(shown(run.folder))}/{run.name}")
-    return list(each.values())
+    taken = Counter(place.name for place in each.values())
+    return [
+        place if taken[place.name] == 1 else place._replace(name=f"{label(shown(place.folder))}/{place.name}")
+        for place in each.values()
+    ]
 
 
-def _nested(
-    folder: Path, settings: RunsSettings, buckets: Buckets, unreadable: list[str] | None, above: Set[Path]
-) -> Iterator[ObservedRun]:
+def _beside(folder: Path, names: Iterable[str]) -> Iterator[RunPlace]:
+    """The runs of these files in a folder of many. Raises OSError."""
+    groups: dict[str, list[str]] = {}
+    beside = frozenset(names)
+    there = listing(folder).files
+    for name in sorted(beside):
+        group = folder.resolve().name if name in STANDARD_STREAMS else group_name(name, beside)
+        groups.setdefault(group, []).append(name)
+    for group, members in groups.items():
+        yield RunPlace(label(group), folder, {name: there[name] for name in members if name in there}, own=False)
+
+
+def _nested(folder: Path, unreadable: list[str] | None, above: Set[Path]) -> Iterator[RunPlace]:
     """The run in a folder, and those in its folders; no folder twice, as links could lead back to one."""
     inner: Iterable[str] = ()
     real = folder.resolve()
     with reading(folder, unreadable):
         found = listing(folder)
         if found.files or not found.folders:
-            yield open_run(label(real.name), folder, settings, buckets, found=found)
+            yield RunPlace(label(real.name), folder, found.files)
         inner = sorted(found.folders)
     for name in inner if real not in above else ():
-        yield from _nested(folder / name, settings, buckets, unreadable, above | {real})
+        yield from _nested(folder / name, unreadable, above | {real})
+
+
+def _numbered(path: Path, number: int, settings: RunsSettings) -> Iterator[RunPlace]:
+    """The runs in a path, of each the one with this number, without records: they belong to the last one."""
+    for place in find_places([path], settings):
+        files = {name: status for name, status in place.files.items() if not name.endswith(SUFFIX)}
+        name = f"{place.name}#{number}"
+        yield place._replace(name=name, files=files, number=number, asked=f"{path}#{number}")
 
 
 @contextmanager
@@ -153,12 +190,14 @@ def find_worker(
     folder: Path, worker: str, settings: RunsSettings, buckets: Buckets, *, logs: bool = True
 ) -> ObservedRun:
     """The run in that folder with only this worker, read as by read_runs; without `logs`, only what it printed."""
-    name = label(folder.resolve().name)
-    files = {file for file in listing(folder).files if file.startswith(f"{worker}.")}
+    beside = listing(folder).files
+    files = {name: status for name, status in beside.items() if name.startswith(f"{worker}.")}
+    place = RunPlace(label(folder.resolve().name), folder, files)
     # db.2.out does not belong to db.
-    plans = open_run(name, folder, settings, buckets, files).plans.get(label(worker), ())
+    plans = open_run(place, settings, buckets).plans.get(label(worker), ())
     own = {part for plan in plans if logs or not plan.is_log for part, _ in plan.parts}
-    run = open_run(name, folder, settings, buckets, {*own, NAME, f"{worker}{SUFFIX}"})
+    own |= {NAME, f"{worker}{SUFFIX}"} & beside.keys()
+    run = open_run(place._replace(files={name: beside[name] for name in own}), settings, buckets)
     _read(run)
     return run
 
@@ -235,40 +274,9 @@ def chosen(path: Path) -> tuple[Path, int] | None:
     return (there, int(number)) if _NUMBER.fullmatch(number) and not path.exists() and there.exists() else None
 
 
-def _choose(path: Path, number: int, settings: RunsSettings, buckets: Buckets) -> list[ObservedRun]:
-    runs, most = [], 0
-    for run in find_runs([path], settings, buckets):
-        # Without records: they belong to the last run.
-        run = open_run(f"{run.name}#{number}", run.folder, settings, buckets, run.files, alone=run.alone)
-        most = max(most, run.choose(number))
-        if run.plans:
-            runs.append(run)
-    if most and not runs:
-        expected = f"#1 to #{most}" if most > 1 else "the path alone"
-        raise ConfigError(
-            f"{path}#{number}: {path} holds {most} run{'s' * (most > 1)} in one file; expected {expected}"
-        )
-    return runs
-
-
-def open_run(
-    name: str,
-    folder: Path,
-    settings: RunsSettings,
-    buckets: Buckets,
-    only: Iterable[str] | None = None,
-    found: Listing | None = None,
-    *,
-    alone: bool = True,
-) -> ObservedRun:
-    """The run that consists of these files of a folder (by default, all of them), not yet read. Raises OSError.
-
-    `found` is the listing of the folder, if it is known; `alone`: whether no other run has files in it.
-    """
-    run = ObservedRun(name, folder, settings, buckets, Faults(), alone=alone)
-    files = (found or listing(folder)).files
-    if only is not None:
-        files = {file: files[file] for file in only if file in files}
-    run.look(files, max((status.modified for status in files.values()), default=0.0))
-    run.read_records(len(files))
+def open_run(place: RunPlace, settings: RunsSettings, buckets: Buckets) -> ObservedRun:
+    """That run, not yet read. Raises OSError."""
+    run = ObservedRun(place, settings, buckets, Faults())
+    run.look(place.files, place.modified)
+    run.read_records(len(place.files))
     return run

@@ -3,12 +3,12 @@
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
-from pathlib import Path
 
 from ..metrics.buckets import Buckets
 from ..metrics.samples import Family, Part
 from ..runs.files import Rewritten, statuses
 from ..runs.observed_run import ObservedRun
+from ..runs.place import RunPlace
 from ..settings.record import SUFFIX
 from ..settings.settings import RunsSettings
 from ..values.errors import UserError
@@ -56,15 +56,11 @@ class ReplayedRun:
     It is replayed once more from the beginning when it has ended, because it is then complete.
     """
 
-    def __init__(
-        self, name: str, folder: Path, settings: RunsSettings, buckets: Buckets, families: Collection[Family]
-    ) -> None:
-        self.name = name
+    def __init__(self, settings: RunsSettings, buckets: Buckets, families: Collection[Family]) -> None:
         self.timelines: list[Timeline] = []
         """Those of the last complete look."""
         self.size = 0
         """Size of its files in bytes."""
-        self._folder = folder
         self._settings = settings
         self._buckets = buckets
         self._families = families
@@ -80,29 +76,29 @@ class ReplayedRun:
         """Bytes read so far."""
         return sum(worker.length for worker in self._workers)
 
-    def look(self, names: Collection[str], ended: Collection[str] | None, now: float) -> bool:
-        """Read what is new in the files of these names; returns whether there are new timelines.
+    def look(self, place: RunPlace, now: float) -> bool:
+        """Read what is new in the files of the run, which is always in the same place; returns whether anything is.
 
-        `ended` names the workers whose output is complete for now; None: all. Raises OSError or ConfigError if a file
-        cannot be read, UserError if a worker has more than MOST_REPORTS.
+        Raises OSError or ConfigError if a file cannot be read, UserError if a worker has more than MOST_REPORTS.
         """
         if self._too_long:
             raise UserError(self._too_long)
-        files = statuses(self._folder, names)
-        if self._seen == (seen := (files, None if ended is None else frozenset(ended))):
+        files = statuses(place.folder, place.files)
+        complete = place.complete
+        if self._seen == (seen := (files, complete)):
             return False
         self.size = sum(status.size for status in files.values())
         records = {name: status for name, status in files.items() if name.endswith(SUFFIX)}
-        shape = ({name: status.identity for name, status in files.items()}, records, seen[1])
+        shape = ({name: status.identity for name, status in files.items()}, records, complete)
         if shape != self._shape:
-            run = open_run(self.name, self._folder, self._settings, self._buckets, files)
+            run = open_run(place._replace(files=files), self._settings, self._buckets)
             make = partial(Replay, families=self._families, gather=True, growing=True)
             self._workers = [run.new_worker(name, make) for name in run.plans]
         self._shape = None  # until everything is read
         try:
             for replay in self._workers:
                 name = replay.name
-                for reports in replay.play(files, now, complete=ended is None or name in ended):
+                for reports in replay.play(files, now, complete=complete is None or name in complete):
                     if reports > MOST_REPORTS:
                         self._workers, self.timelines = [], []
                         self._too_long = f"{name} has more than {MOST_REPORTS:,} reports: {_ELSEWHERE}"

@@ -20,6 +20,7 @@ from ..metrics.buckets import Buckets
 from ..runs.files import listing
 from ..runs.observed_run import ObservedRun
 from ..runs.observer import Observer
+from ..runs.place import RunPlace
 from ..runs.unusable import Faults
 from ..settings.settings import RunsSettings
 from ..values import numbers
@@ -157,7 +158,7 @@ class Live:
     def __init__(self, record: RunRecord) -> None:
         logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
         self._record = record
-        self._run = ObservedRun(label(record.run), record.folder, RunsSettings(), Buckets(1), Faults())
+        self._run = ObservedRun(RunPlace(label(record.run), record.folder, {}), RunsSettings(), Buckets(1), Faults())
 
     def look(self) -> Shown:
         """What the files say now. Raises OSError."""

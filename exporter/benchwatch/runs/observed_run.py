@@ -8,7 +8,6 @@ visible until that is done.
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TypeVar
 
 from ..metrics.buckets import Buckets
@@ -17,6 +16,7 @@ from ..settings.settings import NOT_KNOWN, Here, RunsSettings
 from .files import FileStatus, Folder, Rewritten, dangling
 from .layout import StreamPlan, missing, plan
 from .observer import Observer
+from .place import RunPlace
 from .recognition import Recognition
 from .run_records import RECORDS_AT_ONCE, Records
 from .stream import cut_into_runs
@@ -32,26 +32,23 @@ class ObservedRun:
 
     def __init__(
         self,
-        name: str,
-        folder: Path,
+        place: RunPlace,
         settings: RunsSettings,
         buckets: Buckets,
         faults: Faults,
         here: Here = NOT_KNOWN,
-        *,
-        alone: bool = True,
     ) -> None:
-        self.name = name
-        self.folder = folder
-        self.alone = alone
-        """Whether no other run has files in its folder."""
+        self.place = place
+        """Where it is; `listed` are its files now."""
+        self.name = place.name
+        self.folder = folder = place.folder
         self.content = Folder(folder)
         """Its content; unused if the run is the files of one name beside the folders."""
         self.due = 0.0
         """When the watcher checks it again, elapsed seconds."""
         self.modified = 0.0
         """When one of its files, except records, was last written, Unix seconds; 0 if it has none."""
-        self._faults = FaultsOfRun(name, faults)
+        self._faults = FaultsOfRun(place.name, faults)
         self.listed: Mapping[str, FileStatus] = {}
         """The files at the last look, including records."""
         self.files: Mapping[str, FileStatus] = {}
@@ -60,8 +57,6 @@ class ObservedRun:
         self._buckets = buckets
         self._records = Records(folder, default_runfile(settings, here), self._faults)
         self._recognition = Recognition(folder, self._faults)
-        self.chosen: int | None = None
-        """The number of the run that is shown if a file holds several, from 1; None: the last."""
         self.broken = ""
         """Why a bug prevents that its files are looked at, a sentence; empty if none does."""
         self._quiet = False
@@ -172,7 +167,7 @@ class ObservedRun:
 
     def _follow(self, plans: Mapping[str, Sequence[StreamPlan]]) -> None:
         self.plans = plans
-        if self.alone:
+        if self.place.own:
             with suppress(OSError):  # the next look says so
                 self._gone = dangling(self.folder)
         self._workers = {
@@ -195,19 +190,11 @@ class ObservedRun:
             for part, _ in stream.parts:
                 self._recognition.forget(part)
 
-    def rename(self, name: str) -> None:
-        """Give it another name; nothing has been read yet."""
-        self.name = name
-        self._follow(plan(self._recognition.files, name))
-        if self.chosen:
-            self.choose(self.chosen)
-
     def choose(self, number: int) -> int:
         """Show run `number` (from 1) of each worker's output instead of the last; returns the largest number of runs.
 
         Logs belong to the last run. Workers whose output holds fewer runs are not shown. Raises OSError.
         """
-        self.chosen = number
         most = 0
         chosen: dict[str, Sequence[StreamPlan]] = {}
         for name, plans in self.plans.items():

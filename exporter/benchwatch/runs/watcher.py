@@ -9,12 +9,12 @@ Intervals are measured in `elapsed` seconds, which only grow; `now` is Unix time
 """
 
 import logging
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from ..metrics.buckets import Buckets
 from ..metrics.samples import Family, Sample
@@ -23,6 +23,7 @@ from ..values.names import label
 from .files import FileStatus
 from .observed_run import ObservedRun
 from .observer import Observer
+from .place import RunPlace
 from .roots import Roots, RunKey
 from .unusable import WATCH_ERROR_TIME, WATCH_ERRORS, Faults
 
@@ -48,16 +49,6 @@ FAMILIES = (WATCH_ERRORS, WATCH_ERROR_TIME, RUNS_KNOWN)
 
 _T = TypeVar("_T")
 _Files = Mapping[str, FileStatus]
-
-
-class KnownRun(NamedTuple):
-    """A run, in memory or not."""
-
-    folder: Path
-    files: Collection[str]
-    """Names of its files."""
-    run: ObservedRun | None
-    """None if it is not in memory, because it has ended."""
 
 
 class Runs:
@@ -120,18 +111,28 @@ class Runs:
                         "the active one is shown, or the one that ended last; rename one"
                     )
 
-    def named(self, name: str) -> list[KnownRun]:
-        """The runs whose label is that name: one, or one in each of several folders."""
+    def places(self, name: str) -> list[RunPlace]:
+        """Where the files of the runs with that label are, each place with workers of its own."""
+        return [self._place(key) for key in self._keys(name)]
+
+    def named(self, name: str) -> list[ObservedRun] | None:
+        """The runs in memory with that label: one, or one in each of several folders; None if there is no such run."""
+        keys = self._keys(name)
+        return [self._runs[key] for key in keys if key in self._runs] if keys else None
+
+    def _keys(self, name: str) -> list[RunKey]:
         keys = [key for root in self.roots.paths for key in ((root / name, name), (root, name))]
         known = [key for key in keys if key in self._runs or self._unloaded.get(key)]
         if not known:  # the label differs from the name
             known = [key for key in (*self._runs, *self._unloaded) if key[1] != name == label(key[1])]
-        return [self._known(key) for key in known]
+        return known
 
-    def _known(self, key: RunKey) -> KnownRun:
+    def _place(self, key: RunKey) -> RunPlace:
         run = self._runs.get(key)
         files = self._unloaded.get(key, {}) if run is None else run.listed
-        return KnownRun(key[0], frozenset(files), run)
+        complete = frozenset(worker.name for worker in run.workers if worker.complete) if run else None
+        folder, name = key
+        return RunPlace(label(name), folder, files, folder not in self.roots.paths, complete=complete)
 
     @property
     def names(self) -> list[str]:
@@ -275,16 +276,8 @@ class Runs:
         self._found.clear()
 
     def _load(self, key: RunKey, files: _Files, now: float) -> None:
-        folder, name = key
-        run = ObservedRun(
-            label(name),
-            folder,
-            self._settings,
-            self._buckets,
-            self.faults,
-            self._here,
-            alone=folder not in self.roots.paths,
-        )
+        place = RunPlace(label(key[1]), key[0], files, key[0] not in self.roots.paths)
+        run = ObservedRun(place, self._settings, self._buckets, self.faults, self._here)
         self._safely(run, partial(run.look, files, now))
         self._runs[key] = run
 

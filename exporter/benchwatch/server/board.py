@@ -1,9 +1,8 @@
 """The exporter as a whole: what its runs, CVMs and own samples show, as metrics and as data."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -13,8 +12,8 @@ from ..metrics.samples import Part, Source
 from ..model.cvm import Cvm
 from ..model.run import Run, Worker
 from ..nutanix.poller import Poller
-from ..runs.observed_run import ObservedRun
 from ..runs.observer import Observer
+from ..runs.place import RunPlace
 from ..runs.watcher import Runs
 from ..runs.worker_model import shown, silent
 from .own_metrics import OwnMetrics
@@ -22,23 +21,6 @@ from .vdisks import Vdisks
 
 STILL_READING = "still reading the runs that existed at the start"
 """Why an exporter is not ready."""
-
-
-class RunPlace(NamedTuple):
-    """Where files of a run are."""
-
-    folder: Path
-    files: Collection[str]
-    """Their names."""
-    complete: frozenset[str] | None
-    """The workers that have ended or fallen silent, so that all they wrote counts; None: all of them."""
-    own: bool = True
-    """Whether the folder is that of the run alone."""
-
-    @property
-    def paths(self) -> list[Path]:
-        """What commands read the run from: its folder, or its files in a folder of many."""
-        return [self.folder] if self.own else [self.folder / name for name in sorted(self.files)]
 
 
 class Exporter:
@@ -118,10 +100,9 @@ class Exporter:
 
     def run(self, name: str) -> Run | None:
         """The run with that label; None if there is none."""
-        known = self._runs.named(name)
-        if not known:
+        runs = self._runs.named(name)
+        if runs is None:
             return None
-        runs = [one.run for one in known if one.run]
         workers = [self._model(worker) for run in runs for worker in run.workers]
         problems = [problem for run in runs for problem in run.problems]
         return Run(name, tuple(workers), tuple(problems))
@@ -142,10 +123,7 @@ class Exporter:
 
     def places(self, name: str) -> list[RunPlace]:
         """Where the files of the run with that label are, each place with workers of its own."""
-        return [
-            RunPlace(one.folder, one.files, _complete(one.run), one.folder not in self.roots)
-            for one in self._runs.named(name)
-        ]
+        return self._runs.places(name)
 
     @property
     def roots(self) -> Sequence[Path]:
@@ -184,10 +162,6 @@ class Exporter:
             return Cvm(poller.name, poller.url, error=f"cannot show it: {type(error).__name__}; see the log")
         problem = "; ".join(filter(None, (status.error, self._exposition.remark(poller))))
         return Cvm(poller.name, poller.url, status.up, status.last_success, problem, tuple(vdisks))
-
-
-def _complete(run: ObservedRun | None) -> frozenset[str] | None:
-    return frozenset(worker.name for worker in run.workers if worker.complete) if run else None
 
 
 def _rank(source: Source) -> tuple[int, float]:

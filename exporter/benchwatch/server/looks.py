@@ -22,11 +22,11 @@ from ..history.timeline import Timeline
 from ..metrics.buckets import Buckets
 from ..model.run import Run
 from ..plots.benchmark import shown
+from ..runs.place import RunPlace
 from ..settings.settings import RunsSettings
 from ..values.errors import UserError
 from ..values.printable import in_html
 from . import run_plots
-from .board import RunPlace
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -97,9 +97,7 @@ class _Look:
         self.before: Run | None = None
         """The run before it, whose parameters are compared with its own."""
         self.asked = 0.0
-        self.followed = [
-            ReplayedRun(run.name, place.folder, looks.settings, looks.buckets, looks.families) for place in places
-        ]
+        self.followed = [ReplayedRun(looks.settings, looks.buckets, looks.families) for _ in places]
         self.timelines: Sequence[Timeline] = ()
         self._drawn: object = None
         self._prometheus = looks.prometheus
@@ -120,10 +118,7 @@ class _Look:
 
     def _course(self) -> str | None:
         now = time.time()
-        new = [
-            followed.look(place.files, place.complete, now)
-            for followed, place in zip(self.followed, self.places, strict=True)
-        ]
+        new = [followed.look(place, now) for followed, place in zip(self.followed, self.places, strict=True)]
         states = {worker.name: (worker.state, worker.reason) for worker in self.run.workers}
         seen = states, self.before and self.before.name
         if not any(new) and seen == self._drawn:

@@ -14,9 +14,10 @@ from msgspec.structs import replace
 from ..history.find import read_runs
 from ..metrics.buckets import Buckets
 from ..model.run import Report, Run
+from ..runs.place import RunPlace
 from ..runs.worker_model import shown
 from ..settings.settings import RunsSettings
-from .board import Exporter, RunPlace
+from .board import Exporter
 
 _log = logging.getLogger("benchwatch.server")
 
