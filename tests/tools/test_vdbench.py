@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchwatch.cli import main
 from benchwatch.history.find import read_runs
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.samples import HistogramValue
@@ -16,6 +17,7 @@ from benchwatch.tools.kit.records import ToolReport
 from benchwatch.tools.kit.state import KitState
 from benchwatch.tools.vdbench import VDBENCH
 from tests.support.places import RECORDINGS
+from tests.tools.golden import exposition
 
 FOLDER = RECORDINGS / "vdbench"
 NAMES = sorted(path.name for path in FOLDER.iterdir())
@@ -212,6 +214,17 @@ def test_files_beside_stdout_add_the_histogram_and_nothing_else(tmp_path: Path) 
     assert histogram.counts[-1] == sum(map(sum, counts))
     assert histogram.counts[0] == sum(one[0] for one in counts)
     assert (histogram.bounds[0], histogram.bounds[-2:]) == ("2e-05", ["2", "+Inf"])
+
+
+def test_a_histogram_without_its_sum_exports_none(tmp_path: Path) -> None:
+    """One NaN would make the sum over all workers NaN."""
+    ((name, state),) = run_in(OUTPUT)
+    page = exposition("r", name, state, current=False)
+    assert re.search(r"^vdbench_latency_seconds_count\{.*\} 776$", page, re.M)
+    assert main(["backfill", str(OUTPUT), "--output", str(tmp_path / "text")]) == 0
+    text = (tmp_path / "text").read_text()
+    assert re.search(r"^vdbench_latency_seconds_count\{.*\} 776 [\d.]+$", text, re.M)
+    assert "vdbench_latency_seconds_sum" not in page + text
 
 
 def test_files_that_two_workers_may_own_are_left_out(tmp_path: Path) -> None:

@@ -55,21 +55,23 @@ def _header(family: Family) -> str:
 
 def _points(metric: Series, labels: Pairs) -> Iterator[str]:
     """The lines of one metric."""
-    heads = list(_heads(metric, labels))
-    times = metric.times
+    times, values, further = metric.times, metric.values, ("_sum", "_count")
+    if metric.bounds and np.isnan(values[:, -2]).any():  # the sum is unknown
+        values, further = np.delete(values, -2, axis=1), ("_count",)
+    heads = list(_heads(metric, labels, ("",) if values.ndim == 1 else further))
     for begin in range(0, len(times), _POINTS):
-        numbers = metric.values[begin : begin + _POINTS].ravel()
+        numbers = values[begin : begin + _POINTS].ravel()
         whole = (numbers == np.floor(numbers)).all() and (np.abs(numbers) < _EXACT).all()
         texts = number_texts(numbers.astype(np.int64).tolist() if whole else numbers.tolist())
         ends = chain.from_iterable(repeat(f" {time:.3f}\n", len(heads)) for time in times[begin : begin + _POINTS])
         yield "".join(chain.from_iterable(zip(heads * (len(texts) // len(heads)), texts, ends, strict=True)))
 
 
-def _heads(metric: Series, labels: Pairs) -> Iterator[str]:
-    """The text before each number of a point."""
+def _heads(metric: Series, labels: Pairs, suffixes: Iterable[str]) -> Iterator[str]:
+    """The text before each number of a point; `suffixes` are those of the names after the buckets."""
     inner = ",".join(f'{name}="{escape(value)}"' for name, value in labels)
     name = metric.family.name
     for bound in metric.bounds:
         yield f'{name}_bucket{{{inner},le="{bound}"}} '
-    for suffix in ("",) if metric.values.ndim == 1 else ("_sum", "_count"):
+    for suffix in suffixes:
         yield f"{name}{suffix}{{{inner}}} "

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from math import isnan
 from operator import add
 from zlib import crc32
 
@@ -211,7 +212,8 @@ def _histogram(prefixes: tuple[str, ...], value: HistogramValue) -> str:
     bucket, total, count = prefixes
     *counts, added, number = number_texts([*value.counts, value.sum, value.counts[-1]])
     buckets = bucket.join(map(add, _ends_of_buckets(tuple(value.bounds)), counts))
-    return f"{bucket}{buckets}{total}{added}{count}{number}"
+    total = "" if isnan(value.sum) else total + added
+    return f"{bucket}{buckets}{total}{count}{number}"
 
 
 @lru_cache

@@ -28,9 +28,10 @@ class Family:
 
 
 class HistogramValue(NamedTuple):
-    """One histogram: `counts[i]` observations at or below `bounds[i]`, and the sum of all.
+    """One histogram: `counts[i]` observations at or below `bounds[i]`, and the sum of all, NaN if it is unknown.
 
-    Bounds are texts in base units, the last is +Inf.
+    Bounds are texts in base units, the last is +Inf. An unknown sum is not exported, as one NaN would make the sum of
+    all series NaN.
     """
 
     bounds: Sequence[str]
