@@ -1,3 +1,5 @@
+import pytest
+
 from benchwatch.runs.layout import WatchedFile, group_name, plan, worker_name
 from benchwatch.tools.fio import FIO
 from benchwatch.tools.pgbench import PGBENCH
@@ -25,6 +27,14 @@ def test_files_that_differ_by_suffix_are_one_worker() -> None:
 
 def test_files_named_after_the_standard_streams_are_the_worker_named_after_the_run() -> None:
     assert workers("stdout", "stderr") == {"r": [["stderr"], ["stdout"]]}
+
+
+@pytest.mark.parametrize(("out", "err"), [("out.out", "err.err"), ("stdout.log", "stderr.log"), ("out", "err")])
+def test_a_pair_named_after_the_standard_streams_is_one_worker(out: str, err: str) -> None:
+    """Some tools (YCSB, memtier) report to one and print their results to the other."""
+    assert workers(out, err) == {"r": [[err], [out]]}
+    assert workers(f"{out}?", err) == {"r": [[err]]}, "it has the same name when nothing was printed to the other yet"
+    assert list(workers(out)) == [out.partition(".")[0]]
 
 
 def test_dots_in_a_worker_name_stay() -> None:

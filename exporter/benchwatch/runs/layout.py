@@ -1,7 +1,8 @@
 """Which files of a run form one stream, and which streams form one worker.
 
 - `<worker>.<suffix>`: what one process printed. Several such files (db1.out, db1.err) are one worker; files named just
-  `stdout` and `stderr` are a worker named after the run. A number is not a suffix: out.1 and out.2 are two workers.
+  `stdout` and `stderr`, or a pair such as out.txt and err.txt, are a worker named after the run. A number is not a
+  suffix: out.1 and out.2 are two workers.
 - `<name>.<N>` beside `<name>`, N below 100, unless `<name>` is the log of a process: an older part of the same stream,
   renamed by rotation; N = 1 is the most recent.
 - `<prefix>.<process>[.<thread>]`: logs, one per thread (thread 0 has no number). They belong to the worker `<prefix>`;
@@ -27,6 +28,7 @@ from ..values.names import label
 from .prefix import Prefix, Unprefixed
 
 STANDARD_STREAMS = frozenset({"stdout", "stderr"})
+_PAIRS = (STANDARD_STREAMS, frozenset({"out", "err"}))
 _LOG = re.compile(r"\d+(\.\d+)?", re.ASCII)
 _SAME_TIME = 60.0
 """Seconds within which two files count as written at the same time."""
@@ -136,11 +138,14 @@ def plan(files: Mapping[str, WatchedFile], run: str) -> dict[str, tuple[StreamPl
     texts, logs = _streams(files)
     workers: dict[str, list[StreamPlan]] = {}
     fixed: dict[str, list[StreamPlan]] = {}  # by tool
+    names = {worker_name(file, run) for file in files}
+    paired = {name for pair in _PAIRS if pair <= names for name in pair}
     for stream in texts:
         if fnmatch(stream.name, stream.kind_of.file):
             fixed.setdefault(stream.tool.name, []).append(stream)
             continue
-        name = worker_name(stream.name, run)
+        own = worker_name(stream.name, run)
+        name = run if own in paired else own
         if name in workers and workers[name][0].tool is not stream.tool:
             name = label(stream.name)
         workers.setdefault(name, []).append(stream)
