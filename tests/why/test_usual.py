@@ -26,6 +26,11 @@ def test_seconds_that_were_slow_do_not_become_usual_for_the_next_fault() -> None
     assert [round(one.begin - T0) for one in times if one.begin - T0 >= begin] == [begin]
 
 
+def test_faults_that_fill_most_of_the_last_minutes_do_not_become_usual() -> None:
+    times = slow_times([part([0.003] * 60 + ([0.03] * 90 + [0.003] * 30) * 5)])
+    assert [round(one.begin - T0) for one in times] == [60 + 120 * fault for fault in range(5)]
+
+
 def test_a_latency_that_lasts_becomes_usual() -> None:
     times = slow_times([part([0.003] * 100 + [0.03] * 300)])
     assert [round(one.begin - T0) for one in times] == [100]

@@ -14,8 +14,8 @@ USUAL = 300.0
 """Seconds before a moment that say what is usual then."""
 _ARMED, _EVERY, _APART = 30, 15, 5
 """Seconds: after which a series is its own usual; for which one usual counts; without slow ones, a slow time ends."""
-_CALM = 0.5
-"""Part of the usual seconds that must be left without slow ones for these not to count as usual."""
+_LASTS, _NEARLY = 150, 0.9
+"""Seconds after which a slow time is usual itself, and the part of them that must be slow."""
 _FLOOR = 0.00025
 """Seconds by which a latency must exceed the usual, as for LatencySpike."""
 _ENOUGH, _COUNTED = 50.0, 60
@@ -111,26 +111,22 @@ def _slow(part: Reported, before: float | None) -> Array:
     lately = np.convolve(np.nan_to_num(rate), np.ones(3) / 3)[: len(rate)]
     known = np.flatnonzero(~np.isnan(rate))
     begin = int(known[0]) if len(known) else len(rate)
+    limit, many = np.inf if before is None else 3 * before, 0.0
     for now in range(begin, len(rate), _EVERY):
         end = min(now + _EVERY, len(rate))
+        if strange[max(begin, now - _LASTS) : now].sum() >= _NEARLY * _LASTS:
+            strange[:now] = False
         past = slice(max(begin, now - int(USUAL)), max(begin, now - 1))
         calm = ~strange[past]
-        if calm.sum() < _CALM * len(calm):
-            strange[:now] = False  # what lasts becomes usual
-            calm[:] = True
         usual_latency, usual_rate = latency[past][calm], rate[past][calm]
         usual_latency, usual_rate = usual_latency[~np.isnan(usual_latency)], usual_rate[~np.isnan(usual_rate)]
         if len(usual_rate) >= _ARMED and len(usual_latency) >= _ARMED / 2:
             low, median = np.quantile(usual_latency, (0.1, 0.5))
             limit = max(median * max((median / max(low, 1e-9)) ** 3, 3.0), median + _FLOOR)
             many = float(np.median(usual_rate))
-            found[now:end] |= (lately[now:end] < 0.3 * many) & ~np.isnan(rate[now:end]) & (many >= 20)
-        elif before is not None:
-            limit = 3 * before
-        else:
-            continue
         with np.errstate(invalid="ignore"):
             found[now:end] |= latency[now:end] > limit
+        found[now:end] |= (lately[now:end] < 0.3 * many) & ~np.isnan(rate[now:end]) & (many >= 20)
         strange[now:end] = found[now:end]
     return found
 
