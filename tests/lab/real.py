@@ -13,6 +13,7 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -323,6 +324,8 @@ def main() -> None:
         words = [sys.executable, "-m", "tests.lab.real", *sys.argv[1:]]
         os.execvpe("unshare", ["unshare", "--net", "--mount", *words], os.environ | {"LAB_NETWORK": "1"})
     ran("ip", "link", "set", "lo", "up")
+    for end in (signal.SIGINT, signal.SIGTERM):  # also in the background of a shell, which ignores the first
+        signal.signal(end, signal.default_int_handler)
     done: list[Round] = []
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lab-")))
