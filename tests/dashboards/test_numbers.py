@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchwatch.why.telling import NAMES
-from tests.support.grafana import FILES, Value, interpolate, load, panels, targets
+from tests.support.grafana import DASHBOARDS, FILES, Value, interpolate, load, panels, targets
 from tests.support.programs import evaluate, series
 
 SECONDS = 120
@@ -44,6 +44,8 @@ def variable(dashboard: str, name: str, **chosen: str) -> str:
 
 
 LANES = "state-timeline"
+RATE = 3
+"""The query of the head for what a run does."""
 LANE_NAMES = {
     "client_cpu": "client's processors",
     "server_cpu": "server's processors",
@@ -172,6 +174,26 @@ def test_the_target_has_the_unit_of_the_rates_that_it_is_for(tmp_path: Path) -> 
     together = {'{run="r", unit="IOPS"}': 200.0, '{run="r", unit="bit/s"}': 800.0}
     for place in (0, 2):
         shows(tmp_path, expression("live", "Rate", place), loads, together)
+
+
+def test_rates_of_the_whole_server_are_not_added(tmp_path: Path) -> None:
+    """HammerDB's TPM: each of two processes counts the transactions of both."""
+    loads = [series("benchwatch_run_state", f"1x{SECONDS}", run="r", worker="a", state="running")]
+    for worker, tpm in (("a", 6000), ("b", 6100)):
+        labels = {"run": "r", "worker": worker, "database": "PostgreSQL"}
+        loads += [
+            series("benchwatch_run_info", f"1x{SECONDS}", run="r", worker=worker, tool="hammerdb"),
+            series("hammerdb_transactions_per_minute", f"{tpm}x{SECONDS}", **labels),
+            series("hammerdb_result_tpm", f"{tpm}x{SECONDS}", **labels),
+            series("worker:operations:rate_median5m", f"{tpm}x{SECONDS}", run="r", worker=worker, tool="hammerdb"),
+        ]
+    shows(tmp_path, expression("live", "Rate"), loads, {'{run="r", unit="TPM"}': 6100})
+    shows(tmp_path, expression("live", "Rate", 1), loads, {'{run="r"}': 6100})
+    shows(tmp_path, expression("live", "table", RATE), loads, {'{run="r", what="hammerdb TPM"}': 6100})
+    of_tool = [target for target in targets(load(DASHBOARDS / "json/hammerdb.json")) if target.panel == "TPM"]
+    assert [target.expression.count("sum by (run)") for target in of_tool] == [0, 0]
+    query = expression("compare", "Results, as multiples of the baseline's", 6, baseline="r")
+    shows(tmp_path, query, loads, {'{run="r", part="PostgreSQL", what="hammerdb TPM"}': 6100})
 
 
 def vdisks(name: str, **by: Mapping[str, float]) -> list[dict[str, str]]:

@@ -54,6 +54,11 @@ def counted(roles: Roles, runs: str) -> str:
     return f'{runs},{roles.operation}!~"{"|".join(sorted(roles.apart))}"' if roles.apart else runs
 
 
+def together(roles: Roles) -> str:
+    """How the rates of a run's workers are one: of the whole server, each of them counts what the others count."""
+    return "max" if roles.whole_server else "sum"
+
+
 def _rate(roles: Roles, earlier: Sequence[Roles], runs: str, *, each_second: bool = False) -> str:
     """A series for each worker and group, whatever exporters report it; with `each_second` for a subquery."""
     series = f"{roles.rate.name}{{{counted(roles, runs)}}}"
@@ -79,21 +84,25 @@ def throughput(height: int = 3, tools: Sequence[Tool] = TOOLS) -> dashboard.Pane
     for _, roles, earlier in parts(tools):
         recorded = _recorded(f"run:{roles.rate.name}:mean1s")
         runs = UNRECORDED if recorded else RUN
-        own = mean_of(f"sum by (run) ({_rate(roles, earlier, runs, each_second=True)})")
+        own = mean_of(f"{together(roles)} by (run) ({_rate(roles, earlier, runs, each_second=True)})")
         add(rates, in_unit(roles.unit, f"sum by (run) ({mean(recorded)} or {own})" if recorded else own))
         if target := roles.target_rate:
             labels = ", ".join(("run", "worker", *roles.labels))
             wanted = f"max by ({labels}) ({target.name}{{{RUN}}} and on ({labels}) {roles.rate.name})"
             add(targets, in_unit(roles.unit, f"sum by (run) ({wanted})"))
     units = [unit.replace("/", r"\/") for unit in rates]
-    usual = f'sum by (run) (max by (run, worker, job, op) (worker:operations:rate_median5m{{{RUN},unit=""}}))'
+    shared = "|".join(tool.name for tool, roles, _ in parts(TOOLS) if roles.whole_server)
+    usual = " or ".join(
+        f'{how} by (run) (max by (run, worker, job, op) (worker:operations:rate_median5m{{{RUN},unit="",tool{which}}}))'
+        for how, which in (("sum", f'!~"{shared}"'), ("max", f'=~"{shared}"'))
+    )
     dashed = one_of("unit", {unit: f"({one})" for unit, one in targets.items()})
     return strip(
         "Rate",
         "What each run does a second, all workers together: the mean of the reports in each step. Of a single run also "
         "its usual rate, the median of 5 minutes, and its target (dashed).",
         Query(one_of("unit", {unit: f"({one})" for unit, one in rates.items()}), "{{run}} {{unit}}"),
-        Query(f"{usual} and on () ({ONE})", "{{run}} usual"),
+        Query(f"({usual}) and on () ({ONE})", "{{run}} usual"),
         *([Query(f"({dashed}) and on () ({ONE})", "{{run}} {{unit}} target")] if targets else []),
         unit="short",
         bad="drops to 0, saw-teeth with the period of checkpoints, or stays below the dashed target.",

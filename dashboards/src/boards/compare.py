@@ -85,7 +85,7 @@ def _results(family: Callable[[Roles], Family | None], how: str, run: str = "", 
         labels = ", ".join(f'"{label}"' for label in roles.labels)
         part = f'label_join({one}, "part", " ", {labels})' if labels else f'label_replace({one}, "part", "all", "", "")'
         added = f" unless on (run) ({followed(roles.result_rate.name)})" if how == "sum" else ""
-        return f"{how} by (run, part) ({part}){added}"
+        return f"{benchmark.together(roles) if how == 'sum' else how} by (run, part) ({part}){added}"
 
     return _joined(of, _word)
 
@@ -106,8 +106,8 @@ def _table() -> dashboard.Panel:
     return table(
         "Results, as multiples of the baseline's",
         "The final reports (of whole runs, warm-ups included) of the runs that have a result of the same tool and unit "
-        "as the baseline, for all workers of a run: throughput is summed, unless they "
-        "followed each other; latencies are the highest. "
+        "as the baseline, for all workers of a run: throughput is summed, unless they followed each other or each "
+        "counts what the whole server does; latencies are the highest. "
         "1.00 x is the same part (job and direction, for tools that tell them apart) of the baseline.",
         part(rate, "sum"),
         part(lambda roles: roles.result_bandwidth, "sum"),
@@ -269,7 +269,7 @@ def _course(
 def _rate(_: Tool, roles: Roles, earlier: Sequence[Roles]) -> str:
     rate = alive(f"{roles.rate.name}{{{benchmark.counted(roles, '{where}')}}}", " {shift}")
     others = "".join(f" unless on (run, worker) {one.rate.name}{{{{where}}}} {{shift}}" for one in earlier)
-    return in_unit(roles.unit, f"sum ({once(rate)}{others})")
+    return in_unit(roles.unit, f"{benchmark.together(roles)} ({once(rate)}{others})")
 
 
 def _percentile(_: Tool, roles: Roles, earlier: Sequence[Roles]) -> str:

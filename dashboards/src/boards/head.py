@@ -62,7 +62,7 @@ def _rates(tools: Sequence[Tool]) -> str:
     """What a run does a second, by its first tool and that one's unit."""
     found = []
     for tool, roles, _ in benchmark.parts(tools):
-        rate = f"sum by (run) ({once(f'{roles.rate.name}{{{benchmark.counted(roles, RUN)}}}')})"
+        rate = f"{benchmark.together(roles)} by (run) ({once(f'{roles.rate.name}{{{benchmark.counted(roles, RUN)}}}')})"
         found.append(f'label_replace({in_unit(roles.unit, rate)}, "what", "{tool.name} {roles.unit.name}", "", "")')
     return "\nor on (run) ".join(found)
 

@@ -64,11 +64,13 @@ def _rates(tool: Tool, roles: Roles) -> dashboard.Panel:
     target = roles.target_rate and f"{_selected(roles.target_rate)} and on ({by}) {roles.rate.name}"
     wanted = [in_unit(roles.unit, f"max by ({by}) ({target})")] if target else []
     many = f"count by (run) ({_selected(roles.rate)}) > 1"
+    total = Query(in_unit(roles.unit, f"{whole} and on (run) ({many})"), "{{run}} total")
     return strip(
         f"{roles.unit.name}{', other side' if roles.observer else ''}",
-        "Throughput of each worker, the mean of the reports in each step, and of all together; dashed its target.",
+        "Throughput of each worker, the mean of the reports in each step"
+        + ("; each is that of the whole server." if roles.whole_server else ", and of all together; target dashed."),
         Query(in_unit(roles.unit, f"max by ({by}) ({mean(_selected(roles.rate))})"), _legend(roles)),
-        Query(in_unit(roles.unit, f"{whole} and on (run) ({many})"), "{{run}} total"),
+        *([] if roles.whole_server else [total]),
         *(Query(one, f"{_legend(roles)} target") for one in wanted),
         unit=_unit(roles.unit),
         bad="one worker below the others, a saw-tooth, or 0: a total stall.",
