@@ -7,7 +7,7 @@ from benchwatch.launch import delivery, facts, push, sinks
 from benchwatch.metrics.limits import Limits
 from benchwatch.nutanix import poller
 from benchwatch.nutanix.cvm_settings import LARGEST_PAGE, NutanixSettings
-from benchwatch.nutanix.pages import columns, main_page, markup, notes, overview, quantities, tables
+from benchwatch.nutanix.pages import columns, main_page, notes, overview, quantities, tables
 from benchwatch.runs import append, files, observer, prefix, watcher
 from benchwatch.server import command, comparisons, ingest, listen, looks, past_runs, run_plots, unpacking, users
 from benchwatch.settings.settings import PushSettings, RunsSettings
@@ -173,10 +173,10 @@ def _sections() -> tuple[Section, ...]:
                 ("`max_vdisks`", _CVM.max_vdisks, ""),
                 ("`max_detail_pages`", _CVM.vdisks.max_detail_pages, "not read in this poll"),
                 ("age of numbers", f"{poller.KEEP_INTERVALS} intervals", "they disappear; `nutanix_cvm_up` is 0"),
-                ("tables of a page", markup.MAX_TABLES, ""),
-                ("rows of a table", markup.MAX_ROWS, ""),
-                ("columns of a table", markup.MAX_COLUMNS, "not counted"),
-                ("nested tables", markup.MAX_NESTED, ""),
+                ("tables of a page", tables.MAX_TABLES, ""),
+                ("rows of a table", tables.MAX_ROWS, ""),
+                ("columns of a table", tables.MAX_COLUMNS, "not counted"),
+                ("nested tables", tables.MAX_NESTED, ""),
                 ("titles before a table", tables.MAX_TITLES, "the last ones are used"),
                 ("rows of the overview", overview.MAX_ROWS, ""),
                 ("disks of a cluster", main_page.MAX_DISKS, ""),

@@ -87,7 +87,7 @@ def test_a_histogram_without_any_io_is_absent() -> None:
         (("0 <= x < 1 ms|9|1",), "ranges: none begins at 0.001"),
         (("1 ms <= x < inf|9|1",), "ranges: none begins at 0"),
         (("0 <= x < 1 ms|9|1", "2 ms <= x < inf|9|1"), "ranges: none begins at 0.001"),
-        (("0 <= x < 1 ms|9|many", "1 ms <= x < inf|9|1"), "row '0 <= x < 1 ms | 9 | many'"),
+        (("0 <= x < 1 ms|9|many", "1 ms <= x < inf|9|1"), "cell 'many' of row '0 <= x < 1 ms'"),
     ],
 )
 def test_a_histogram_with_a_hole_is_left_out_aloud(rows: tuple[str, ...], refusal: str) -> None:
@@ -111,7 +111,7 @@ def test_counts_that_are_no_parts_of_their_total_are_left_out_aloud() -> None:
 def test_an_unknown_row_of_a_histogram_does_not_spoil_it() -> None:
     page = latencies("0 <= x < 1 ms|9|1", "1 ms <= x < inf|2000|2", "Median|5|1")
     assert cumulative(page.vdisks["5"], "read") == {"0.001": 1, "+Inf": 3}
-    assert page.unrecognised == (Unrecognised("frontend_read_latency", "row 'Median | 5 | 1'"),)
+    assert page.unrecognised == (Unrecognised("frontend_read_latency", "row 'Median'"),)
 
 
 def test_working_sets_are_bytes_by_span() -> None:

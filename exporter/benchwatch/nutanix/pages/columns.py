@@ -4,7 +4,7 @@ A column is recognised by the words of its label and the dimension of its unit, 
 unknown label or unit is left out and noted.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar, get_args
 
 from ...metrics.samples import Family
@@ -34,8 +34,8 @@ class VdiskColumn(NamedTuple):
     labels: tuple[str, ...] = ()
     bytes: Family | None = None
     """The family of the second number in cells such as `2, 8KB`: 2 operations, together of 8 KB."""
-    of_time: bool = False
-    """See PrintedUnit."""
+    largest: float | None = None
+    """The greatest number, if not that of the unit: a part of an interval may exceed 1 where operations overlap."""
     average_of: tuple[Series, ...] = ()
     """The rates of what it is an average of: 0 is no measurement unless one of them is above 0."""
 
@@ -47,8 +47,9 @@ class VdiskColumn(NamedTuple):
 
 
 class TableColumn(NamedTuple):
-    """Where a column is, and the unit in its label."""
+    """A column: its label as a reader of the page sees it, where it is, and the unit in its label."""
 
+    label: str
     position: int
     unit: PrintedUnit
 
@@ -63,26 +64,25 @@ def read_columns(
 ) -> dict[_Field, TableColumn]:
     """The columns that are understood, by what they become. Columns with `ignored` words are skipped."""
     columns: dict[_Field, TableColumn] = {}
-    names: dict[_Field, str] = {}
-    for index, (group, own) in enumerate(table.columns):
-        name = printed((group, own))
-        label = read_label(group, own)
-        unit = label.unit or PLAIN
-        field = fields.get((label.words, unit.dimension))
+    twice: set[_Field] = set()
+    for position, parts in enumerate(table.columns):
+        name, label = printed(parts), read_label(" ".join(parts))
+        field = fields.get((label.words, label.unit.dimension))
         if label.words in ignored or not name:
             continue
         if label.unknown:
             notes.refuse(section, f"column {name!r}: the unit {label.unknown!r} is not known")
         elif field is None:
             notes.refuse(section, f"column {name!r}")
-        elif field in names:
+        elif field in columns:
             notes.refuse(section, f"column {name!r}: a second column with this name, so none of them is read")
-            columns.pop(field, None)
+            twice.add(field)
         else:
-            names[field] = name
-            columns[field] = TableColumn(index, unit)
+            columns[field] = TableColumn(name, position, label.unit)
+    for field in twice:
+        del columns[field]
     if columns:
-        notes.found(section, *(f"{names[field]}: {field}" for field in columns))
+        notes.found(section, *(f"{column.label}: {field}" for field, column in columns.items()))
     return columns
 
 
@@ -92,10 +92,9 @@ def read_numbers(
     """The numbers of these rows by what they become, None for no value. Each row has one cell per column."""
     numbers: dict[Series, Sequence[float | None]] = {}
     by_column = list(zip(*(table.rows[row] for row in rows), strict=True))
-    for column, (position, unit) in columns.items():
-        texts = by_column[position] if by_column else ()
-        unit = unit._replace(of_time=column.of_time)
-        numbers |= _numbers(texts, column, unit, section, printed(table.columns[position]), notes)
+    for column, place in columns.items():
+        texts = by_column[place.position] if by_column else ()
+        numbers |= _numbers(texts, column, place, section, notes)
     for column in columns:
         series = column.family, column.labels
         if column.average_of and 0 in numbers[series]:
@@ -112,25 +111,26 @@ def excerpt(cells: list[str]) -> str:
 
 
 def _numbers(
-    texts: Sequence[str], column: VdiskColumn, unit: PrintedUnit, section: str, label: str, notes: Notes
+    texts: Sequence[str], column: VdiskColumn, place: TableColumn, section: str, notes: Notes
 ) -> dict[Series, Sequence[float | None]]:
     series = column.family, column.labels
+    unit = place.unit
+    largest = unit.largest if column.largest is None else column.largest
     try:  # whole numbers only, as in most columns: this is where the time goes on a large page
         values = [int(text) * unit.multiply / unit.divide for text in texts]
     except (ValueError, OverflowError):
         pass
     else:
         digits = "".join(texts)
-        if not texts or (digits.isdecimal() and digits.isascii() and max(values) <= unit.largest):
+        if not texts or (digits.isdecimal() and digits.isascii() and max(values) <= largest):
             return {series: values}
     known: dict[str, tuple[float | None, float | None]] = {}
-    for text in texts:
-        if text not in known:
-            try:
-                known[text] = _pair(text, unit) if column.bytes else (number(text, unit), None)
-            except QuantityUnreadable:
-                known[text] = None, None
-                notes.refuse(section, f"cell {text!r} under {label!r}")
+    for text in dict.fromkeys(texts):
+        try:
+            known[text] = _pair(text, unit) if column.bytes else (number(text, unit, largest), None)
+        except QuantityUnreadable:
+            known[text] = None, None
+            notes.refuse(section, f"cell {text!r} under {place.label!r}")
     first, second = zip(*(known[text] for text in texts), strict=True)
     if column.bytes is None or all(value is None for value in second):
         return {series: first}
@@ -147,35 +147,27 @@ def _pair(text: str, unit: PrintedUnit) -> tuple[float | None, float | None]:
     return number(first.strip(), unit), number(second.strip(), BYTES)
 
 
-class Cell(NamedTuple):
-    """One cell of a table with labelled rows, and the unit in the label of its column."""
-
-    text: str
-    unit: PrintedUnit
-
-    def value(self, default: PrintedUnit = PLAIN) -> float | None:
-        """The number in base units; `default` applies if the column names no unit. Raises QuantityUnreadable."""
-        return number(self.text, self.unit if self.unit.dimension else default)
-
-
 def labelled_rows(
     table: PageTable,
     section: str,
-    labels: Iterable[str],
     fields: Fields[str],
     notes: Notes,
+    *,
+    labels: Sequence[str] = (),
+    units: Mapping[str, PrintedUnit] | None = None,
     ignored: frozenset[str] = frozenset(),
-) -> list[tuple[str, dict[str, Cell]]]:
-    """Label and cells by field of each row of a table with labelled rows.
+) -> dict[str, dict[str, float | None]]:
+    """The numbers by field, None for no value, of each row of a table with labelled rows, by its label.
 
-    The labels are in the column headed by one of `labels`, else in the first column without numbers.
+    The labels are in the column headed by one of `labels`, else in the first column without numbers. A column that
+    names no unit has the unit that `units` has for its field; without `units`, the one in the label of the row.
     """
-    fields = {**fields, **text_columns(dict.fromkeys(labels, "label"))}
-    columns = read_columns(table, section, fields, notes, ignored)
-    numeric = {place.position for field, place in columns.items() if field != "label"}
+    columns = read_columns(table, section, {**fields, **text_columns(dict.fromkeys(labels, "label"))}, notes, ignored)
+    numeric = {column.position for field, column in columns.items() if field != "label"}
     first = min(set(range(len(table.columns) + 1)) - numeric)
-    where = columns.pop("label", TableColumn(first, PLAIN)).position
-    rows: dict[str, tuple[str, dict[str, Cell]]] = {}
+    where = columns.pop("label").position if "label" in columns else first
+    rows: dict[str, dict[str, float | None]] = {}
+    names: set[str] = set()
     if len(table.rows) > MAX_LABELLED:
         left_out = len(table.rows) - MAX_LABELLED
         notes.refuse(section, f"{left_out} rows after the first {MAX_LABELLED}", left_out)
@@ -184,11 +176,22 @@ def labelled_rows(
         name = identifier(label)
         if len(label) > MAX_NAME:
             notes.refuse(section, f"row {label[:MAX_NAME]!r}")
-        elif name in rows:
+        elif name in names:
             notes.refuse(section, f"row {label!r}: a second row with this name")
-        elif name:
-            within = ((field, place) for field, place in columns.items() if place.position < len(cells))
-            rows[name] = (label, {field: Cell(cells[place.position], place.unit) for field, place in within})
-        elif any(cells):
-            notes.refuse(section, f"row {excerpt(cells)}")
-    return list(rows.values())
+        elif not name:
+            if any(cells):
+                notes.refuse(section, f"row {excerpt(cells)}")
+        else:
+            names.add(name)
+            rows[label] = {}
+            for field, column in columns.items():
+                if column.position >= len(cells):
+                    continue
+                unit = column.unit
+                if unit is PLAIN:
+                    unit = read_label(label).unit if units is None else units.get(field, PLAIN)
+                try:
+                    rows[label][field] = number(cells[column.position], unit)
+                except QuantityUnreadable:
+                    notes.refuse(section, f"cell {cells[column.position]!r} of row {label!r}")
+    return rows

@@ -11,12 +11,13 @@ from typing import NamedTuple
 from ...metrics.samples import Family
 from .. import families as f
 from ..families import Series
-from .columns import Fields, excerpt, labelled_rows
+from .columns import Fields, labelled_rows
 from .notes import Notes
-from .quantities import BYTES, MICROSECONDS, UNITS, Dimension, PrintedUnit, QuantityUnreadable, number
+from .quantities import BYTES, MICROSECONDS, Dimension, PrintedUnit, QuantityUnreadable, number
 from .tables import PageTable
 
-_RANGE = re.compile(r"([\d.]+) ?([a-zµμ]*) ?(?:<=|≤) ?x ?< ?([\d.]+|inf(?:inity)?|∞) ?([a-zµμ]*)")
+_RANGE = re.compile(r"(.+?) ?(?:<=|≤) ?x ?< ?(.+)", re.IGNORECASE)
+_INFINITE = ("inf", "infinity", "∞")
 _LABELS = ("latency range", "size range", "range")
 _AGREES = 1.1
 """IOs that complete while the page is written make a difference, but a small one."""
@@ -42,6 +43,15 @@ LATENCY = HistogramKind(
 SIZE = HistogramKind("bytes", BYTES, f.SIZE_WINDOW, f.SIZE_RANGE, None)
 
 
+class _Range(NamedTuple):
+    """IOs from one edge to another, and their average, None if it is not known."""
+
+    low: float
+    high: float
+    ios: float
+    average: float | None
+
+
 def read_histogram(table: PageTable, section: str, kind: HistogramKind, op: str, notes: Notes) -> dict[Series, float]:
     """IOs up to each upper edge (`le`, in seconds or whole bytes), and averages; no average where there was no IO.
 
@@ -50,36 +60,37 @@ def read_histogram(table: PageTable, section: str, kind: HistogramKind, op: str,
     above it would be wrong, or if the row `Total` has another number of IOs.
     """
     total = average = None
-    buckets: dict[float, tuple[float, float, float | None]] = {}  # lower edge: upper edge, IOs, their average
+    ranges: list[_Range] = []
     fields: Fields[str] = {
         **{(f"number of {of}ios", ""): "ios" for of in _KINDS},
         **{(f"average bucket {what}", unit): "average" for what in _WHATS for unit in ("", kind.dimension)},
     }
-    for label, cells in labelled_rows(table, section, _LABELS, fields, notes, _IGNORED):
+    units = {"average": kind.unit}
+    rows = labelled_rows(table, section, fields, notes, labels=_LABELS, units=units, ignored=_IGNORED)
+    for label, numbers in rows.items():
+        mean = numbers.get("average")
         try:
             if label.lower() == "total":
-                total = cells["ios"].value() if "ios" in cells else None
-                average = cells["average"].value(kind.unit) if "average" in cells else None
-                continue
-            low, high = _range(label.lower(), kind.dimension)
-            ios = cells["ios"].value()
-            if low in buckets:
-                raise QuantityUnreadable(label)
-            buckets[low] = high, ios or 0.0, cells["average"].value(kind.unit) if "average" in cells and ios else None
+                total, average = numbers["ios"], mean
+            else:
+                ios = numbers["ios"] or 0.0
+                ranges.append(_Range(*_edges(label, kind.dimension), ios, mean if ios else None))
         except (QuantityUnreadable, KeyError):
-            notes.refuse(section, f"row {excerpt([label, *(cell.text for cell in cells.values())])}")
-    if not any(ios for _, ios, _ in buckets.values()):
+            notes.refuse(section, f"row {label!r}")
+    full = sorted((each for each in ranges if each.ios), key=lambda each: each.low)
+    if not full:
         return {}
-    ranges = sorted(buckets.items())
-    ends, lows = [0.0, *(high for _, (high, _, _) in ranges)], [*(low for low, _ in ranges), math.inf]
-    gaps = [end for end, low in zip(ends, lows, strict=True) if not math.isclose(end, low)]
-    if gaps:
-        notes.refuse(section, f"ranges: none begins at {gaps[0]:g}")
-        return {}
+    ranges.sort(key=lambda each: each.low)
+    for end, low in zip(
+        [0.0, *(each.high for each in ranges)], [*(each.low for each in ranges), math.inf], strict=True
+    ):
+        if not math.isclose(end, low):
+            notes.refuse(section, f"ranges: none begins at {end:g}")
+            return {}
     counts: dict[Series, float] = {}
     averages: dict[Series, float] = {}
     count = 0.0
-    for _, (high, ios, mean) in ranges:
+    for _, high, ios, mean in ranges:
         count += ios
         le = _le(high if kind is LATENCY or high == math.inf else math.ceil(high) - 1)
         counts[kind.ios, (op, le)] = count
@@ -89,9 +100,7 @@ def read_histogram(table: PageTable, section: str, kind: HistogramKind, op: str,
         notes.refuse(section, f"row 'Total': {total:g} IOs, but {count:g} in the ranges")
         if not count / _AGREES <= total <= count * _AGREES:
             return {}
-    full = [(low, high, mean) for low, (high, ios, mean) in ranges if ios]
-    everything = full[0][0], full[-1][1], average
-    for low, high, mean in (*full, everything):
+    for low, high, _, mean in (*full, _Range(full[0].low, full[-1].high, count, average)):
         if mean is not None and not low <= mean <= high:
             notes.refuse(section, f"averages: {mean:g} is not within {low:g} to {high:g}, so their unit is not known")
             return counts
@@ -107,19 +116,19 @@ def _le(edge: float) -> str:
     return str(int(edge)) if edge == int(edge) else repr(edge)
 
 
-def _range(label: str, dimension: Dimension) -> tuple[float, float]:
+def _edges(label: str, dimension: Dimension) -> tuple[float, float]:
     """Lower and upper edge in base units. Raises QuantityUnreadable if the label is not a range."""
     match = _RANGE.fullmatch(label)
     if match is None:
         raise QuantityUnreadable(label)
-    low, low_unit, high, high_unit = match.groups()
-    top = math.inf if high[0] in "i∞" else _edge(high, high_unit, dimension)
-    return (0.0 if low == "0" else _edge(low, low_unit, dimension)), top
+    low, high = (_edge(text, dimension) for text in match.groups())
+    return low, high
 
 
-def _edge(text: str, unit_name: str, dimension: Dimension) -> float:
-    unit = UNITS.get(unit_name)
-    value = number(text, unit) if unit is not None and unit.dimension == dimension else None
-    if value is None:
+def _edge(text: str, dimension: Dimension) -> float:
+    if text.lower() in _INFINITE:
+        return math.inf
+    value = number(text, PrintedUnit(dimension))
+    if value is None or (value and text[-1].isdigit()):  # a number without its unit
         raise QuantityUnreadable(text)
     return value

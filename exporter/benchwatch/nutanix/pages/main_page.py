@@ -25,7 +25,7 @@ from ..families import Series
 from .columns import Fields, VdiskColumn, excerpt, printed, read_columns, read_numbers, text_columns
 from .notes import Notes, Unrecognised
 from .overview import Overview, is_overview, read_overview
-from .quantities import MAX_NAME, NO_VALUE, UNITS, QuantityUnreadable, label_value, read_label
+from .quantities import LARGEST, MAX_NAME, NO_VALUE, UNITS, QuantityUnreadable, label_value, read_label
 from .tables import PageTable, read_tables
 
 HOSTED, FRONTEND, CLUSTER, OVERVIEW = "hosted_vdisks", "nfs", "cluster_state", "overview"
@@ -60,7 +60,7 @@ HOSTED_COLUMNS: Fields[VdiskColumn] = {
     ("avg op size", ""): VdiskColumn(f.BACKEND_SIZE, average_of=_BACKEND_RATES),
     ("avg op size", "bytes"): VdiskColumn(f.BACKEND_SIZE, average_of=_BACKEND_RATES),
     ("avg qlen", ""): VdiskColumn(f.QUEUE_LENGTH),
-    ("busy", "ratio"): VdiskColumn(f.BUSY, of_time=True),
+    ("busy", "ratio"): VdiskColumn(f.BUSY, largest=LARGEST),
 }
 FRONTEND_COLUMNS: Fields[VdiskColumn] = {
     ("unstable data", "bytes"): VdiskColumn(f.UNSTABLE_BYTES),
@@ -78,7 +78,7 @@ FRONTEND_COLUMNS: Fields[VdiskColumn] = {
     ("avg op size", ""): VdiskColumn(f.FRONTEND_SIZE, average_of=_FRONTEND_RATES),
     ("avg op size", "bytes"): VdiskColumn(f.FRONTEND_SIZE, average_of=_FRONTEND_RATES),
     ("avg outstanding", ""): VdiskColumn(f.FRONTEND_QUEUE),
-    ("busy", "ratio"): VdiskColumn(f.FRONTEND_BUSY, of_time=True),
+    ("busy", "ratio"): VdiskColumn(f.FRONTEND_BUSY, largest=LARGEST),
 }
 _ONLY_HOSTED = frozenset(("usage", "dedup", "oplog", "oplog fragments", "random", "avg qlen"))
 _ONLY_FRONTEND = frozenset(("unstable data", "avg outstanding", "avg latency read", "avg latency write"))
@@ -227,7 +227,7 @@ def _section(table: PageTable) -> str | None:
         for section, pattern in _TITLES.items():
             if pattern.fullmatch(title.lower().rstrip(" :")):
                 return section
-    words = {read_label(*column).words for column in table.columns}
+    words = {read_label(" ".join(column)).words for column in table.columns}
     if "svm id" in words:
         return CLUSTER
     if "vdisk id" in words or ("vdisk name" in words and words & _ONLY_HOSTED):
@@ -272,7 +272,7 @@ def _vdisks(table: PageTable, section: str, notes: Notes, most: int) -> VdiskTab
 
 def _read_disks(table: PageTable, disks: dict[str, Disk], notes: Notes) -> None:
     labels = [printable(printed(column)[:MAX_NAME]) for column in table.columns]
-    units = [read_label(*column) for column in table.columns]
+    units = [read_label(" ".join(column)) for column in table.columns]
     known = {label.lower(): index for index, label in enumerate(labels)}
     svm_column = known.get("svm id")
     notes.found(CLUSTER, *labels)
@@ -282,7 +282,7 @@ def _read_disks(table: PageTable, disks: dict[str, Disk], notes: Notes) -> None:
             if cell in NO_VALUE or label.lower() in _SVM_COLUMNS:
                 continue
             match = _DISK.fullmatch(cell)
-            unit = unit or _GIGABYTES
+            unit = unit if unit.dimension else _GIGABYTES
             is_size = unit.dimension == "bytes" and not unknown
             if match is None or match[1] in disks or len(disks) >= MAX_DISKS or len(svm_id) > MAX_NAME or not is_size:
                 notes.refuse(CLUSTER, f"cell {cell[:MAX_NAME]!r} under {label!r}")

@@ -15,10 +15,10 @@ from .tables import collapse
 Dimension = Literal["", "bytes", "bytes/s", "ops/s", "seconds", "ratio"]
 
 NO_VALUE = frozenset(("", "-", "--", "N/A", "n/a", "NA", "None"))
-
-
 LARGEST = 2**64
 """No program prints a greater number: numbers have at most 64 bits."""
+MAX_NAME = 500
+"""Characters of a name or version that becomes a label's value."""
 
 
 class PrintedUnit(NamedTuple):
@@ -30,63 +30,44 @@ class PrintedUnit(NamedTuple):
     dimension: Dimension
     multiply: float = 1
     divide: float = 1
-    of_time: bool = False
-    """Whether a ratio is the part of an interval spent on something. On a saturated disk it can exceed 1, because it is
-    measured with another clock, or summed over operations that overlap."""
 
     @property
     def largest(self) -> float:
         """The greatest number that a page can show, in base units; a part of a whole is at most 1."""
-        return 1 if self.dimension == "ratio" and not self.of_time else LARGEST * self.multiply / self.divide
+        return 1 if self.dimension == "ratio" else LARGEST * self.multiply / self.divide
 
 
-def _units() -> dict[str, PrintedUnit]:
-    units = {
-        "%": PrintedUnit("ratio", 1, 100),
-        "nsec": PrintedUnit("seconds", 1, 1e9),
-        "usec": PrintedUnit("seconds", 1, 1e6),
-        "msec": PrintedUnit("seconds", 1, 1e3),
-        "sec": PrintedUnit("seconds"),
-    }
-    for power, prefix in enumerate(("", "k", "m", "g", "t")):
-        factor = 1024**power
-        for name in (f"{prefix}b", f"{prefix}ib") if prefix else ("b", "byte", "bytes"):
-            units[name] = PrintedUnit("bytes", factor)
-            units[f"{name}/s"] = PrintedUnit("bytes/s", factor)
-    for power, prefix in enumerate(("", "k", "m")):
-        for name in ("io/s", "ios/s", "iops", "op/s", "ops/s"):
-            units[prefix + name] = PrintedUnit("ops/s", 1000**power)
-    for name, others in {
-        "nsec": ("ns", "nsecs"),
-        "usec": ("us", "µs", "μs", "usecs", "microseconds"),
-        "msec": ("ms", "msecs", "milliseconds"),
-        "sec": ("s", "secs", "second", "seconds"),
-    }.items():
-        units |= dict.fromkeys(others, units[name])
-    return units
-
-
-UNITS = _units()
+_BY_NAMES = {
+    "%": PrintedUnit("ratio", 1, 100),
+    "ns nsec nsecs": PrintedUnit("seconds", 1, 1e9),
+    "us µs μs usec usecs microseconds": PrintedUnit("seconds", 1, 1e6),
+    "ms msec msecs milliseconds": PrintedUnit("seconds", 1, 1e3),
+    "s sec secs second seconds": PrintedUnit("seconds"),
+    "b byte bytes": PrintedUnit("bytes"),
+    "b/s byte/s bytes/s": PrintedUnit("bytes/s"),
+}
+for _power, _prefix in enumerate(("", "k", "m", "g", "t")):
+    _OPERATIONS = ("io/s", "ios/s", "iops", "op/s", "ops/s")
+    _BY_NAMES[" ".join(_prefix + name for name in _OPERATIONS)] = PrintedUnit("ops/s", 1000**_power)
+    if _prefix:
+        _BY_NAMES[f"{_prefix}b {_prefix}ib"] = PrintedUnit("bytes", 1024**_power)
+        _BY_NAMES[f"{_prefix}b/s {_prefix}ib/s"] = PrintedUnit("bytes/s", 1024**_power)
+UNITS = {name: unit for names, unit in _BY_NAMES.items() for name in names.split()}
 PLAIN = PrintedUnit("")
-BYTES = UNITS["b"]
-MICROSECONDS = UNITS["usec"]
-PERCENT = UNITS["%"]
+BYTES, MICROSECONDS, PERCENT = UNITS["b"], UNITS["usec"], UNITS["%"]
 
-_BARE = frozenset(name for name, unit in UNITS.items() if unit.dimension in ("bytes/s", "ops/s", "ratio")) | {
-    f"{prefix}b" for prefix in "kmgt"
+_BARE = {name for name, unit in UNITS.items() if unit.dimension in ("bytes/s", "ops/s", "ratio")} | {
+    "kb",
+    "mb",
+    "gb",
+    "tb",
 }
 """Units that are understood without parentheses; `s` or `ms` could easily be another word."""
-
 _BITS = re.compile(r"[kKmMgGtT]b(/s)?")
 """Kilobits or kilobytes: nobody can tell."""
 _SORTED = re.compile(r"[\u2190-\u21ff\u25b2-\u25c5]")
 """Arrows in the label of a column by which the page is sorted."""
-
 _NUMBER = re.compile(r"(\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,2})?)\s*([^\d\s].*)?", re.ASCII)
-
-
-MAX_NAME = 500
-"""Characters of a name or version that becomes a label's value."""
 
 
 class QuantityUnreadable(Exception):
@@ -104,36 +85,32 @@ def label_value(text: str) -> str:
 
 
 class Label(NamedTuple):
-    """The words of a label in lower case, and its unit, None if it names none. `unknown` is a unit not known."""
+    """The words of a label in lower case, and its unit (PLAIN if it names none). `unknown` is a unit not known."""
 
     words: str
-    unit: PrintedUnit | None = None
+    unit: PrintedUnit = PLAIN
     unknown: str = ""
 
 
-def read_label(group: str, own: str = "") -> Label:
-    """The label of a column (its group and its own label) or of a row."""
-    text = collapse(_SORTED.sub("", f"{group} {own}").replace("%", " % ")).rstrip(" :")
-    unit: PrintedUnit | None = None
-    unknown = ""
+def read_label(text: str) -> Label:
+    """The label of a row or a column; that of a column in a group follows the group's."""
+    unit, unknown = PLAIN, ""
     words: list[str] = []
-    for part in re.findall(r"\([^()]*\)|[^\s()]+|[()]", text):
+    for part in re.findall(
+        r"\([^()]*\)|[^\s()]+|[()]", collapse(_SORTED.sub("", text).replace("%", " % ")).rstrip(" :")
+    ):
         name = part.strip("( )")
-        if part[0] == "(" and name:
-            known = _unit(name)
-            if unit is None and known:
-                unit = known
-            else:
-                unknown = unknown or name.lower()
-        else:
+        if part[0] != "(" or not name:
             words.append(part)
-    if unit is None:
-        for index, word in enumerate(words):
-            if word.lower() in _BARE or word.endswith("/s"):
-                unit = _unit(word)
-                unknown = unknown or ("" if unit else word.lower())
-                del words[index]
-                break
+        elif unit is PLAIN and (known := _unit(name)):
+            unit = known
+        else:
+            unknown = unknown or name.lower()
+    bare = next((word for word in words if word.lower() in _BARE or word.endswith("/s")), "") if unit is PLAIN else ""
+    if bare:
+        words.remove(bare)
+        unit = _unit(bare) or PLAIN
+        unknown = unknown or ("" if _unit(bare) else bare.lower())
     return Label(" ".join(words).lower(), unit, unknown)
 
 
@@ -141,29 +118,19 @@ def _unit(name: str) -> PrintedUnit | None:
     return None if _BITS.fullmatch(name) else UNITS.get(name.lower())
 
 
-def number(text: str, unit: PrintedUnit = PLAIN) -> float | None:
+def number(text: str, unit: PrintedUnit = PLAIN, largest: float | None = None) -> float | None:
     """The number in a stripped cell, in base units; None for no value.
 
     A unit in the cell overrides `unit` if it has the same dimension. Raises QuantityUnreadable unless the text is a
-    number that a program can print: not negative, and not greater than the largest of its unit.
+    number that a program can print: not negative, and not greater than `largest`, by default of its unit.
     """
-    if text.isdecimal() and text.isascii() and len(text) < 16:  # nearly every cell: exact in a float
-        value = int(text) * unit.multiply / unit.divide
-        if value > unit.largest:
-            raise QuantityUnreadable(text)
-        return value
     if text in NO_VALUE:
         return None
     match = _NUMBER.fullmatch(text)
-    if match is None:
+    own = _unit(match[2]) if match and match[2] else unit
+    if match is None or own is None or own.dimension != unit.dimension:
         raise QuantityUnreadable(text)
-    own = match[2]
-    if own is not None:
-        known = _unit(own)
-        if known is None or known.dimension != unit.dimension:
-            raise QuantityUnreadable(text)
-        unit = known._replace(of_time=unit.of_time)
-    value = float(match[1]) * unit.multiply / unit.divide
-    if value > unit.largest:
+    value = float(match[1]) * own.multiply / own.divide
+    if value > (own.largest if largest is None else largest):
         raise QuantityUnreadable(text)
     return value

@@ -20,16 +20,15 @@ from dataclasses import dataclass
 from ...metrics.samples import Family
 from .. import families as f
 from ..families import Series
-from .columns import Cell, Fields, excerpt, labelled_rows
+from .columns import Fields, excerpt, labelled_rows
 from .histogram_table import LATENCY, SIZE, HistogramKind, read_histogram
 from .notes import Notes, Unrecognised
-from .quantities import NO_VALUE, PERCENT, PLAIN, PrintedUnit, QuantityUnreadable, number, read_label
+from .quantities import NO_VALUE, PERCENT, QuantityUnreadable, number, read_label
 from .tables import PageTable, collapse, identifier, read_tables
 
 _TITLE = re.compile(r"v-?disk (\S+) (.+)")
-_SPAN = re.compile(r"(\d{1,9}) ?(s|sec|second|min|minute|h|hr|hour|d|day)s?")
-_SPAN_SECONDS = {"s": 1, "sec": 1, "second": 1, "min": 60, "minute": 60, "h": 3600, "hr": 3600, "hour": 3600}
-_SPAN_SECONDS |= {"d": 86400, "day": 86400}
+_SPAN = re.compile(r"(?:last )?(\d{1,9}) ?(s|sec|second|min|minute|h|hr|hour|d|day)s?")
+_SPAN_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 _OPERATIONS: Fields[str] = {(op, ""): op for op in ("read", "write", "total")}
 _ROWS: Fields[Series | None] = {
@@ -104,25 +103,29 @@ def _heading(table: PageTable) -> tuple[str, str]:
 
 def _rows(table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
     found: dict[Series, float] = {}
-    labels = [collapse(f"{group} {own}").lower() for group, own in table.columns]
-    columns: Fields[str] = {**_OPERATIONS, **{(label, ""): span for label in labels if (span := _span(label))}}
-    for text, cells in labelled_rows(table, section, (), columns, notes):
+    heads = [f"{group} {own}".strip().lower() for group, own in table.columns]
+    columns: Fields[str] = {**_OPERATIONS, **{(head, ""): _span(head) for head in heads if _span(head)}}
+    for text, numbers in labelled_rows(table, section, columns, notes).items():
         label = read_label(text)
-        key = label.words, label.unit.dimension if label.unit and not label.unknown else ""
-        if key not in _ROWS:
+        key = label.words, label.unit.dimension
+        if key not in _ROWS or label.unknown:
             notes.refuse(section, f"row {text!r}")
         elif (series := _ROWS[key]) is not None:
-            numbers = _numbers(cells, section, text, notes, label.unit or PLAIN)
-            new = {(series[0], (*series[1], column)): value for column, value in numbers.items() if column != "total"}
+            family, labels = series
+            new = {(family, (*labels, column)): value for column, value in numbers.items() if column != "total"}
             if new.keys() & found.keys():
                 notes.refuse(section, f"row {text!r}: a second row with this name")
             else:
-                found.update(new)
+                found |= _present(new)
     for op in ("read", "write"):
         shares = [(family, labels) for family, labels in found if labels == (op,)]
         total = sum(found[series] for series in shares)
         found = _whole(found, shares, total if len(shares) > 1 or not total else 1, section, notes)
     return found
+
+
+def _present(numbers: Mapping[Series, float | None]) -> dict[Series, float]:
+    return {series: value for series, value in numbers.items() if value is not None}
 
 
 def _whole(
@@ -141,19 +144,19 @@ def _histogram(kind: HistogramKind, op: str) -> "_Reader":
 
 
 def _shares(ratio: Family, rate: Family) -> "_Reader":
-    families = {"ratio": ratio, "rate": rate}
-
     def read(table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
-        found: dict[Series, float] = {}
-        for text, cells in labelled_rows(table, section, ("source", "destination"), _SHARES, notes):
-            numbers = _numbers(cells, section, text, notes, PERCENT)
-            new: dict[Series, float] = {
-                (family, (identifier(text),)): numbers[field] for field, family in families.items() if field in numbers
+        units = {"ratio": PERCENT}
+        rows = labelled_rows(table, section, _SHARES, notes, labels=("source", "destination"), units=units)
+        total = rows.pop(next((text for text in rows if text.lower() == "total"), ""), {}).get("ratio")
+        found = _present(
+            {
+                (family, (identifier(text),)): numbers.get(field)
+                for text, numbers in rows.items()
+                for field, family in (("ratio", ratio), ("rate", rate))
             }
-            found |= new
-        total = found.pop((ratio, ("total",)), 1.0)
-        found.pop((rate, ("total",)), None)
-        return _whole(found, [series for series in found if series[0] is ratio], total, section, notes)
+        )
+        shares = [series for series in found if series[0] is ratio]
+        return _whole(found, shares, 1 if total is None else total, section, notes)
 
     return read
 
@@ -161,36 +164,23 @@ def _shares(ratio: Family, rate: Family) -> "_Reader":
 def _up_migrations(table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
     found: dict[Series, float] = {}
     for cells in table.rows:
-        series = f.UP_MIGRATIONS, (_span(cells[0].lower().removeprefix("last ")) if len(cells) == 2 else "",)
+        span = _span(cells[0].lower()) if len(cells) == 2 else ""
+        series = f.UP_MIGRATIONS, (span,)
         try:
-            value = number(cells[1]) if any(series[1]) and series not in found else None
+            value = number(cells[1]) if span else None
         except QuantityUnreadable:
             value = None
-        if value is not None:
+        if value is not None and series not in found:
             found[series] = value
-        elif any(cells) and not (any(series[1]) and cells[1] in NO_VALUE):
+        elif any(cells) and not (span and cells[1] in NO_VALUE):
             notes.refuse(section, f"row {excerpt(cells)}")
     return found
 
 
-def _numbers(cells: Mapping[str, Cell], section: str, label: str, notes: Notes, unit: PrintedUnit) -> dict[str, float]:
-    """The numbers of one row by field; `unit` applies to columns that name none."""
-    values: dict[str, float] = {}
-    for name, cell in cells.items():
-        try:
-            value = cell.value(unit)
-        except QuantityUnreadable:
-            notes.refuse(section, f"cell {cell.text!r} of row {label!r}")
-            continue
-        if value is not None:
-            values[name] = value
-    return values
-
-
 def _span(text: str) -> str:
-    """`2 min` as `120s`; empty if the text is not a span of time."""
+    """`2 min` or `Last 120 seconds` as `120s`; empty if the text is not a span of time."""
     match = _SPAN.fullmatch(collapse(text).lower())
-    return f"{int(match[1]) * _SPAN_SECONDS[match[2]]}s" if match else ""
+    return f"{int(match[1]) * _SPAN_SECONDS[match[2][0]]}s" if match else ""
 
 
 _Reader = Callable[[PageTable, str, Notes], Mapping[Series, float]]
