@@ -259,9 +259,14 @@ class Lab:
             "checkpoint", "database", "a checkpoint (writes|syncs).*CHECKPOINT", lambda _: self.statements("checkpoint")
         )
         yield Fault(
-            "slow data device", "data_device", "reads of bench_data take", lambda s: slow(self.data, _SLOW_DATA, s)
+            "slow data device",
+            "data_device",
+            "reads of bench_data (data) take",
+            lambda s: slow(self.data, _SLOW_DATA, s),
         )
-        yield Fault("slow log device", "log_device", "writes of bench_log take", lambda s: slow(self.log, _SLOW_LOG, s))
+        yield Fault(
+            "slow log device", "log_device", "writes of bench_log (log) take", lambda s: slow(self.log, _SLOW_LOG, s)
+        )
         yield Fault("competing process", "data_device", "fio reads and writes", compete)
         yield Fault("slow network", "network", "between the benchmark and the database", network)
         yield Fault("frozen server", "server", "db1 does not answer", freeze)

@@ -35,7 +35,7 @@ def test_each_scene_of_a_cvm_is_named_within_30_seconds_with_two_messages_at_mos
 def test_the_sentence_names_the_device_first_and_then_what_is_below_it(rounds: Mapping[str, Round]) -> None:
     first, last = rounds["oplog-full"].messages
     assert first.layer == "log_device"
-    assert "writes of sdb take" in first.text and "vdisk" not in first.text
+    assert "writes of sdb (log) take" in first.text and "vdisk" not in first.text
     assert "vdisk 40043" in last.text and "the oplog is full, 40 % go there, usually 100 %" in last.text
     assert "usual (" in rounds["path-slow"].messages[-1].text
     assert "comes from hard disks" in rounds["reads-hdd"].messages[-1].text

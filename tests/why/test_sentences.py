@@ -37,14 +37,14 @@ CASES: Mapping[str, tuple[Mapping[str, float], str, str]] = {
     "lock": (
         LOCKED,
         "database",
-        f"{SLOWER} Of the 43 ms more, 40.5 ms are the database: waiting for a "
+        f"{SLOWER} 40.5 ms of the 43 ms increase are due to the database: waiting for a "
         "lock: 7 wait, the longest for 3.2 s; the lock on pgbench_branches is held by "
         "'LOCK TABLE pgbench_branches' (idle in its transaction).",
     ),
     "log device": (
         SLOW | {"log_await": 0.0747, "log_writes": 90, "IO": 7.4, "wal": 7.3, "CPU": 0.3, "Lock": 0.1, "active": 7.8},
         "log_device",
-        f"{SLOWER} Of the 43 ms more, 42.2 ms are the log device: writes of sdb "
+        f"{SLOWER} 42.2 ms of the 43 ms increase are due to the log device: writes of sdb (log) "
         "take 74.7 ms, usually 800 µs (90.0/s, usually 500/s).",
     ),
     "data device": (
@@ -52,7 +52,7 @@ CASES: Mapping[str, tuple[Mapping[str, float], str, str]] = {
         | {"data_read_await": 0.05, "data_reads": 700, "IO": 7.4, "wal": 0.2, "CPU": 0.3, "Lock": 0.1, "active": 7.8}
         | {"data_writes": 900},
         "data_device",
-        f"{SLOWER} Of the 43 ms more, 42.2 ms are the data device: reads of sdc "
+        f"{SLOWER} 42.2 ms of the 43 ms increase are due to the data device: reads of sdc (data) "
         "take 50 ms, usually 500 µs (700/s, usually 800/s); it serves 700 operations/s more "
         "while the benchmark does less.",
     ),
@@ -61,31 +61,31 @@ CASES: Mapping[str, tuple[Mapping[str, float], str, str]] = {
         | {"checkpoint": 1, "checkpoint_bytes": 9e7, "requested": 0.2, "data_writes": 9000, "data_write_await": 0.04}
         | {"IO": 7.4, "wal": 3, "CPU": 0.3, "Lock": 0.1, "active": 7.8},
         "database",
-        f"{SLOWER} Of the 43 ms more, 43 ms are the database: a requested checkpoint writes 90 MB/s "
+        f"{SLOWER} All of the increase is due to the database: a requested checkpoint writes 90 MB/s "
         "without pauses (CHECKPOINT, a backup, or behind its schedule).",
     ),
     "server hog": (
         SLOW | {"idle": 0.01, "iowait": 0.01, "pressure": 0.9, "running": 12, "CPU": 7, "active": 7.6, "IO": 0.3},
         "server_cpu",
-        f"{SLOWER} Of the 43 ms more, 43 ms are the processors of the server: "
+        f"{SLOWER} All of the increase is due to the processors of the server: "
         "the processors of db1 are 98 % busy, usually 25 %, 6.0 processes want each.",
     ),
     "steal": (
         SLOW | {"idle": 0.05, "iowait": 0.01, "steal": 0.6, "CPU": 7, "active": 7.6, "IO": 0.3},
         "server_cpu",
-        f"{SLOWER} Of the 43 ms more, 43 ms are the processors of the server: "
+        f"{SLOWER} All of the increase is due to the processors of the server: "
         "the processors of db1 are 94 % busy, usually 25 %; the hypervisor takes 60 % (steal).",
     ),
     "client hog": (
         SLOW | {"client_idle": 0.02, "client_pressure": 0.9, "active": 0.8, "CPU": 0.3, "IO": 0.4, "wal": 0.2},
         "client_cpu",
-        f"{SLOWER} Of the 43 ms more, 43 ms are the processors of the client: "
+        f"{SLOWER} All of the increase is due to the processors of the client: "
         "the processors of client1 are 99 % busy, usually 10 %.",
     ),
     "network": (
         SLOW | {"active": 0.8, "CPU": 0.3, "IO": 0.4, "wal": 0.2},
         "network",
-        f"{SLOWER} Of the 43 ms more, 43 ms are the network: between the benchmark and the database.",
+        f"{SLOWER} All of the increase is due to the network: between the benchmark and the database.",
     ),
     "memory": (
         SLOW | {"memory": 0.5},
@@ -181,14 +181,15 @@ def test_what_no_layer_explains_is_not_guessed_and_says_where_the_time_goes() ->
     alone = explained(seen(SLOW, missing=("pg_",)))
     assert alone.cause.layer == NONE
     assert sentence(alone) == (
-        f"{SLOWER} No layer explains it. Of the 43 ms more: unexplained 43 ms. Not seen: no postgres_exporter."
+        f"{SLOWER} No layer explains it. Of the 43 ms increase: unexplained 43 ms. "
+        "Not seen: the database (no postgres_exporter)."
     )
 
 
 def test_without_node_exporter_it_says_so_and_judges_by_the_rest() -> None:
     found = explained(seen(LOCKED, missing=("node_", "up"), more=[BLOCKER]))
     assert found.cause.layer == "database"
-    assert sentence(found).endswith("Not seen: no node_exporter of its server.")
+    assert sentence(found).endswith("Not seen: the server (no node_exporter).")
 
 
 def test_holes_in_what_was_scraped_do_not_change_the_layer() -> None:
@@ -202,7 +203,7 @@ def test_a_device_below_a_millisecond_is_seen_if_it_explains_the_change() -> Non
     fault = {"latency": 0.0014, "tps": 5200, "log_await": 0.0007, "active": 7, "IO": 6.4, "wal": 6.2, "CPU": 0.4}
     found = explained(seen(fault, usual=scenes.USUAL | quick))
     assert found.cause.layer == "log_device"
-    assert "writes of sdb take 700 µs, usually 160 µs" in sentence(found)
+    assert "writes of sdb (log) take 700 µs, usually 160 µs" in sentence(found)
 
 
 def test_a_slow_device_names_the_table_that_autovacuum_has_begun() -> None:

@@ -89,7 +89,7 @@ def test_a_recorded_run_has_the_same_sentence_from_each_server(
         command = [*BENCHWATCH, "why", "tpcb", f"--prometheus.url={url}", f"--to={T0 + LENGTH}"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
     said = " ".join(done.stdout.split())
-    assert "for 21 s pgbench on db1 takes 49 ms a transaction, usually 6 ms. Of the 43 ms more, 42.6 ms are" in said
+    assert "for 21 s pgbench on db1 takes 49 ms a transaction, usually 6 ms. 42.6 ms of the 43 ms increase are" in said
     assert CASES["lock"][2].partition("40.5 ms are the ")[2] in said
 
 

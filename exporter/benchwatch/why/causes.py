@@ -64,9 +64,11 @@ def lock_cause(seen: Seen, now: Picture, host: str, begin: float, end: float) ->
     return f"{said}; the lock{on} is held by {query!r}{state}"
 
 
-def device_cause(usual: Picture, now: Picture, host: str, device: str, op: str, before: float, after: float) -> str:
+def device_cause(
+    usual: Picture, now: Picture, host: str, device: str, role: str, op: str, before: float, after: float
+) -> str:
     """Of a slow device: reads or writes, how slow, how many and how large, and which processes use disks more."""
-    said = f"{op}s of {device} take {time(after)}{f', usually {time(before)}' if before else ''}"
+    said = f"{op}s of {device} ({role}) take {time(after)}{f', usually {time(before)}' if before else ''}"
     rate, usually = now.signals.get(("rate", device, op), 0.0), usual.signals.get(("rate", device, op), 0.0)
     size = now.signals.get(("size", device, op), 0.0)
     said += f" ({numbers.rate_in_full(rate)}/s"

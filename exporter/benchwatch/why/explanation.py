@@ -221,7 +221,7 @@ def _storage(of: Explanation, standing: list[str], more: Mapping[str, float], wh
     if seconds < _PART * whole and ("active",) in of.now.signals and more[LOCK] + seconds < _PART * whole:
         return
     op, usual, now = max(waited(of, found), key=lambda one: one[2] - one[1])
-    layer = f"{of.facts.devices[found]}_device"
-    text = device_cause(of.usual, of.now, of.facts.server, found, op, usual, now)
-    below = storage_cause(of.usual, of.now, of.facts.devices[found], op, now - usual)
-    yield Cause(below[0] if below else layer, f"{text}; {below[1]}" if below else text, seconds)
+    role = of.facts.devices[found]
+    text = device_cause(of.usual, of.now, of.facts.server, found, role, op, usual, now)
+    below = storage_cause(of.usual, of.now, role, op, now - usual)
+    yield Cause(below[0] if below else f"{role}_device", f"{text}; {below[1]}" if below else text, seconds)

@@ -28,7 +28,7 @@ NAMES = {
 
 
 def sentence(of: Explanation) -> str:
-    """Why, such as: pgbench on db1 takes 49 ms a transaction, usually 6.1 ms. Of the 43 ms more, 38 ms are ..."""
+    """Why, such as: pgbench on db1 takes 49 ms a transaction, usually 6 ms. 38 ms of the 43 ms increase are ..."""
     who = f"{of.facts.tool or 'the benchmark'}{f' on {of.facts.server}' if of.facts.server else ''}"
     one = (of.facts.roles.operations if of.facts.roles else "operations").removesuffix("s")
     usual = f"{numbers.rate_in_full(of.usual.rate)} {one}s/s"
@@ -51,12 +51,15 @@ def _cause(of: Explanation) -> str:
             ((seconds, stage) for stage, seconds in of.more().items() if seconds > 0.1 * of.slower), reverse=True
         )
         listed = ", ".join(f"{stage} {time(seconds)}" for seconds, stage in stages[:3])
-        return f"No layer explains it. Of the {time(of.slower)} more: {listed}." if listed else "No layer explains it."
+        return (
+            f"No layer explains it. Of the {time(of.slower)} increase: {listed}." if listed else "No layer explains it."
+        )
     name = NAMES[cause.layer].capitalize() if cause.layer not in ("cvm_queue",) else NAMES[cause.layer]
     if cause.seconds is None or of.now.stuck or of.slower <= 0 or cause.seconds <= 0:
         return f"{name}: {cause.text}."
-    part = min(cause.seconds, of.slower)
-    return f"Of the {time(of.slower)} more, {time(part)} are the {NAMES[cause.layer]}: {cause.text}."
+    part, whole = time(min(cause.seconds, of.slower)), time(of.slower)
+    increase = "All of the increase is" if part == whole else f"{part} of the {whole} increase are"
+    return f"{increase} due to the {NAMES[cause.layer]}: {cause.text}."
 
 
 def _not_seen(of: Explanation) -> str:

@@ -144,8 +144,8 @@ def _users(facts: RunFacts, signals: Signals, op: str) -> int:
 
 def _unseen(seen: Seen, facts: RunFacts, begin: float, end: float) -> Iterator[str]:
     if seen.rates("node_cpu_seconds_total", begin, end, host=facts.server) is None:
-        yield "no node_exporter of its server"
+        yield "the server (no node_exporter)"
     elif not facts.devices:
-        yield "its devices have no roles"
+        yield "its disks (without roles)"
     if facts.database and seen.rates("pg_sessions_time_active_seconds_total", begin, end, host=facts.server) is None:
-        yield "no postgres_exporter"
+        yield "the database (no postgres_exporter)"
