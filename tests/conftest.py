@@ -15,6 +15,8 @@ from tests.support.places import RECORDINGS, Place, placing
 
 # Ignored where the tests were started in the background, and so it would be by all that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# What commands remember from one to the next is no test's, except where it sets another folder.
+os.environ["XDG_CACHE_HOME"] = os.devnull
 # What is printed is as wide as it is anywhere, whatever the terminal.
 os.environ.pop("COLUMNS", None)
 # Prometheus and its tools live shortly here: less collecting of garbage is a quarter less processor time.

@@ -9,6 +9,7 @@ for these runs, the second one that of a user who has.
 
 import argparse
 import os
+import random
 import resource
 import subprocess
 import sys
@@ -22,10 +23,10 @@ COMMANDS = ("history", "list")
 
 def fill(root: Path, runs: int, reports: int, *, loose: bool) -> None:
     """Put the runs there, one every hour."""
-    first = time.time() - 3600 * (runs + 1)
+    chance, first = random.Random(1), time.time() - 3600 * (runs + 1)
     for run in range(runs):
         begin = first + 3600 * run
-        rates = [1000 + run % 13 + (second * 7919 + run) % 40 for second in range(reports)]
+        rates = [round(chance.gauss(1000, 30)) for _ in range(reports)]
         progress = [
             f"progress: {begin + second + 1:.3f} s, {rate:.1f} tps, lat {1e3 / rate:.3f} ms stddev 0.100, 0 failed\n"
             for second, rate in enumerate(rates)
@@ -78,8 +79,9 @@ def main() -> None:
         root = Path(name) / "runs"
         if not root.exists():
             fill(root, options.runs, options.reports, loose=options.loose)
-        environment = {**os.environ, "XDG_CACHE_HOME": f"{name}/cache-{os.getpid()}"}
+            time.sleep(3)  # so that another change would show in the files' times
         for command in COMMANDS:
+            environment = {**os.environ, "XDG_CACHE_HOME": f"{name}/cache-{os.getpid()}-{command}"}
             for when in ("first", "again"):
                 print(f"{command}, {when}: {seconds(command, root, environment):.2f} s")
 

@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from benchwatch.compare import statistics
 from benchwatch.compare.statistics import (
     Estimate,
     against_one,
@@ -164,3 +165,12 @@ def test_steady_runs_are_hardly_ever_called_unsteady() -> None:
         assert sum(shift(values) is not None for values in steady) <= 4
     assert shift(np.full(9, 100.0)) is None
     assert shift(np.full(100, 100.0)) is None
+
+
+def test_few_orders_first_find_the_same_shifts(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = np.random.default_rng(5)
+    series = [np.round(chance.normal(100 + step * (np.arange(30) > 14), 2)) for step in np.linspace(0, 4, 60)]
+    found = [statistics.shift(values) for values in series]
+    monkeypatch.setattr(statistics, "_FIRST_ORDERS", 1)
+    assert [statistics.shift(values) for values in series] == found
+    assert 10 < found.count(None) < 50

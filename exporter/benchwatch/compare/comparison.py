@@ -68,7 +68,8 @@ def compare(
     each = 1 - (1 - confidence) / max(number, 1)
     found = []
     for other in others:
-        differing = list(differences(base.runs, other.runs, vary))
+        setups = [[run.setup for run in side.runs] for side in (base, other)]
+        differing = list(differences(setups[0], setups[1], vary))
         table, verdicts = judged(base, other, list(rows(base, other, each)), allowance)
         warnings = findings([base, other], differing)
         found.append(Comparison(other, table, verdicts, differing, warnings, parts(base.runs, other.runs)))

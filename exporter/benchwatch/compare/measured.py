@@ -36,6 +36,16 @@ def is_sum(group: Group) -> bool:
     return group[-1:] == (ALL,)
 
 
+class Setup(NamedTuple):
+    """How a result was made."""
+
+    run: str
+    """The name of the folder of its run."""
+    workers: tuple[str, ...]
+    parameters: Mapping[str, str]
+    """Those of all workers by name; if they differ, their values side by side."""
+
+
 class Result(NamedTuple):
     """The result of the workers of one tool in a run. Times are Unix seconds, lengths seconds."""
 
@@ -95,6 +105,11 @@ class Result(NamedTuple):
     def labels(self) -> Mapping[str, str]:
         """The labels of its run."""
         return {name: value for worker in self.workers for name, value in worker.runfile.labels.items()}
+
+    @property
+    def setup(self) -> Setup:
+        """How it was made."""
+        return Setup(self.timelines[0].run, tuple(one.name for one in self.timelines), self.parameters)
 
     @property
     def measured(self) -> bool:

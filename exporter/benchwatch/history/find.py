@@ -59,7 +59,7 @@ def find_runs(
     runs: list[ObservedRun] = []
     most: dict[str, int] = {}  # by what was asked for with a number: how many runs a file holds
     for place in find_places(paths, settings, different=different, unreadable=unreadable):
-        with reading(place.folder if place.own else place.folder / place.name, unreadable):
+        with reading(place.path, unreadable):
             run = open_run(place, settings, buckets)
             if place.number:
                 most[place.asked] = max(most.get(place.asked, 0), run.choose(place.number))
@@ -111,8 +111,7 @@ def find_places(
     real = {folder: folder.resolve() for folder in {place.folder for place in found}}
     each: dict[object, RunPlace] = {}
     for place in found:
-        outputs = sorted(name for name in place.files if not name.endswith(SUFFIX))
-        each.setdefault((real[place.folder], place.number, *outputs), place)
+        each.setdefault((real[place.folder], place.number, *sorted(place.outputs)), place)
     if different and len(each) < len(found):
         raise ConfigError(f"{different}: the same run was given twice; expected different ones")
     taken = Counter(place.name for place in each.values())
@@ -150,9 +149,8 @@ def _nested(folder: Path, unreadable: list[str] | None, above: Set[Path]) -> Ite
 def _numbered(path: Path, number: int, settings: RunsSettings) -> Iterator[RunPlace]:
     """The runs in a path, of each the one with this number, without records: they belong to the last one."""
     for place in find_places([path], settings):
-        files = {name: status for name, status in place.files.items() if not name.endswith(SUFFIX)}
         name = f"{place.name}#{number}"
-        yield place._replace(name=name, files=files, number=number, asked=f"{path}#{number}")
+        yield place._replace(name=name, files=place.outputs, number=number, asked=f"{path}#{number}")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from ..values.errors import FAILED, NOT_MET, UserError
 from ..values.printable import say
 
 if TYPE_CHECKING:
-    from ..compare.measured import Result
+    from ..results.remembered import PastResult
 
 
 def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
@@ -72,22 +72,19 @@ def _history(options: argparse.Namespace) -> int:
     return NOT_MET if options.fail_on and worse else 0
 
 
-def _results(options: argparse.Namespace) -> list[tuple[str, "Result"]]:
+def _results(options: argparse.Namespace) -> list[tuple[str, "PastResult"]]:
     """The finished results, the oldest first, with the paths of their runs."""
-    from ..history.find import reading
     from ..results.listing import chosen_runs, since
-    from ..results.result import of_run
     from ..values.input_files import shown
 
     unreadable: list[str] = []
-    found: list[tuple[str, Result]] = []
-    for run in chosen_runs(options, unreadable):
-        with reading(run.folder, unreadable):
-            found += ((str(shown(run.folder)), one) for one in of_run(run))
+    oldest = since(options)
+    found = [
+        (str(shown(place.folder)), one)
+        for place, run in chosen_runs(options, unreadable, intervals=True)
+        for one in run.results
+        if one.state == "finished" and one.measured and (one.start or 0.0) >= oldest
+    ]
     for sentence in unreadable:
         say(sentence)
-    oldest = since(options)
-    kept = [
-        (path, one) for path, one in found if one.state == "finished" and one.measured and (one.start or 0.0) >= oldest
-    ]
-    return sorted(kept, key=lambda one: one[1].start or 0.0)
+    return sorted(found, key=lambda one: one[1].start or 0.0)

@@ -23,8 +23,8 @@ from ..values.input_files import expanded, shown
 from ..values.printable import say
 
 if TYPE_CHECKING:
-    from ..compare.measured import Result
-    from ..runs.observed_run import ObservedRun
+    from ..runs.place import RunPlace
+    from .remembered import PastResult, PastRun
 
 SCHEMA = 1
 
@@ -68,17 +68,18 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def chosen_runs(options: argparse.Namespace, unreadable: list[str]) -> Iterator["ObservedRun"]:
-    """The runs with these labels whose files changed since then; `unreadable` takes a sentence for each other file."""
-    from ..history.find import find_runs
-    from ..metrics.buckets import Buckets
+def chosen_runs(
+    options: argparse.Namespace, unreadable: list[str], *, intervals: bool
+) -> Iterator[tuple["RunPlace", "PastRun"]]:
+    """The runs with these labels whose output changed since then (see past_runs)."""
+    from ..history.find import find_places
+    from .remembered import past_runs
 
     settings = load_settings(options.config_file)
     logging.getLogger("benchwatch.runs").setLevel(logging.ERROR)  # files that are no run need no message
-    labels = dict(options.label).items()
-    for run in find_runs(options.paths, settings.runs, Buckets(1), unreadable=unreadable):
-        if run.modified >= since(options) and labels <= run.labels.items():
-            yield run
+    found = find_places(options.paths, settings.runs, unreadable=unreadable)
+    places = [place for place in found if place.modified >= since(options)]
+    return past_runs(places, settings.runs, dict(options.label), unreadable, intervals=intervals)
 
 
 def since(options: argparse.Namespace) -> float:
@@ -91,16 +92,14 @@ _HEADS = ("run", "state", "tool", "began", "length", "result", "labels")
 
 
 def _list(options: argparse.Namespace) -> int:
-    from ..history.find import reading
-
     oldest = since(options)
     youngest = time.time() - options.older if options.older is not None else float("inf")
     unreadable: list[str] = []
     rows: list[tuple[dict[str, Any], str]] = []
-    for run in chosen_runs(options, unreadable):
-        with reading(run.folder, unreadable):
-            rows += (row for row in _rows(run) if oldest <= (row[0]["start"] or run.modified) <= youngest)
-        unreadable += (f"{run.folder}: {clause}" for clause in (*run.bugs, *run.missing))
+    for place, run in chosen_runs(options, unreadable, intervals=False):
+        folder = str(shown(place.folder))
+        rows += (row for row in _rows(folder, run) if oldest <= (row[0]["start"] or place.modified) <= youngest)
+        unreadable += (f"{place.folder}: {clause}" for clause in run.problems)
     rows.sort(key=lambda row: (row[0]["state"] == "failed", -(row[0]["start"] or 0.0)))
     if options.csv:
         sys.stdout.write(records(_record(row) for row, _ in rows))
@@ -117,23 +116,20 @@ def _list(options: argparse.Namespace) -> int:
     return 0
 
 
-def _rows(run: "ObservedRun") -> Iterator[tuple[dict[str, Any], str]]:
+def _rows(path: str, run: "PastRun") -> Iterator[tuple[dict[str, Any], str]]:
     """For each of its results, what JSON has of it, and its figures as text; those of several tools share one row."""
-    from .result import of_run
-
-    named: dict[str, list[Result]] = {}
-    for result in of_run(run, course=False):
-        named.setdefault(result.name, []).append(result)
-    for name, results in named.items():
-        yield _row(name, str(shown(run.folder)), results), _figures(results)
+    results: dict[str, list[PastResult]] = {}
+    for result in run.results:
+        results.setdefault(result.name, []).append(result)
+    for name, those in results.items():
+        yield _row(name, path, those), _figures(those[0]) if len(those) == 1 else ""
 
 
-def _row(name: str, path: str, results: Sequence["Result"]) -> dict[str, Any]:
+def _row(name: str, path: str, results: Sequence["PastResult"]) -> dict[str, Any]:
     """The keys of its JSON."""
     from ..compare.measured import WORST_FIRST
 
     worst = min(results, key=lambda one: (*WORST_FIRST, one.state).index(one.state))
-    workers = [worker for one in results for worker in one.workers]
     ends = [one.end for one in results if one.end is not None]
     unit = results[0].roles.unit
     rate, latency, p99 = results[0].overall if len(results) == 1 else (None, None, None)
@@ -143,7 +139,7 @@ def _row(name: str, path: str, results: Sequence["Result"]) -> dict[str, Any]:
         "state": worst.state,
         "reason": worst.reason or None,
         "tools": sorted({one.tool for one in results}),
-        "workers": len(workers),
+        "workers": sum(one.workers for one in results),
         "start": min((one.start for one in results if one.start is not None), default=None),
         "end": max(ends) if len(ends) == len(results) else None,
         "seconds": max((one.length for one in results if one.length is not None), default=None),
@@ -152,16 +148,16 @@ def _row(name: str, path: str, results: Sequence["Result"]) -> dict[str, Any]:
         "latency_mean_seconds": latency,
         "latency_p99_seconds": p99,
         "labels": {name: value for one in results for name, value in one.labels.items()},
-        "experiment": next((one.runfile.repeat_of for one in workers if one.runfile.repeat_of), None),
+        "experiment": next((one.experiment for one in results if one.experiment), None),
     }
 
 
-def _figures(results: Sequence["Result"]) -> str:
+def _figures(result: "PastResult") -> str:
     from ..compare.measures import THROUGHPUT
     from ..compare.wording import figure
 
-    (rate, *latencies), roles = results[0].overall, results[0].roles
-    if len(results) > 1 or rate is None:
+    (rate, *latencies), roles = result.overall, result.roles
+    if rate is None:
         return ""
     unit = "" if roles.unit.in_bytes else f" {roles.unit.name}"
     known = zip(("mean", "p99"), latencies, strict=True)

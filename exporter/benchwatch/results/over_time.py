@@ -9,16 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..compare.change_points import change_points
-from ..compare.measured import Result
 from ..compare.measures import Measure, unit_of
 from ..compare.parameters import differences
-from ..compare.statistics import student
 from ..compare.wording import figure, heading, title
 from ..metrics.latencies import Group
 from ..show.as_csv import Value
 from ..show.content import Block, Heading, Sentence, Tone, table
 from ..tools.roles import Roles
 from ..values.sparkline import sparkline
+from .remembered import PastResult
 
 _SHOWN = 30
 """Latest results in the table; all are in the CSV."""
@@ -27,14 +26,14 @@ _NAMED = 5
 _LONGEST_VALUE = 60
 
 
-class PastResult(NamedTuple):
-    """One result of a series."""
+class PastValue(NamedTuple):
+    """One result of a series, and its value."""
 
-    result: Result
+    result: PastResult
     path: str
     value: float
     interval: tuple[float, float] | None
-    """Its 95 % interval, from its own reports; None with too few of them."""
+    """See PastFigure."""
 
 
 class PastChange(NamedTuple):
@@ -56,7 +55,7 @@ class PastSeries(NamedTuple):
     tool: str
     group: Group
     measure: Measure
-    results: Sequence[PastResult]
+    results: Sequence[PastValue]
     changes: Sequence[PastChange]
 
     @property
@@ -76,32 +75,26 @@ class PastSeries(NamedTuple):
         return {change.number: change for change in self.changes}
 
 
-def all_series(results: Iterable[tuple[str, Result]], measure: Measure) -> Iterator[PastSeries]:
+def all_series(results: Iterable[tuple[str, PastResult]], measure: Measure) -> Iterator[PastSeries]:
     """The series of results, the oldest first, with the paths of their runs."""
-    series: dict[tuple[str, str, Group], list[PastResult]] = {}
+    series: dict[tuple[str, str, Group], list[PastValue]] = {}
     for path, result in results:
-        for group in dict.fromkeys(group for group, _ in result.watched()):
-            figure = result.figures.get((group, measure))
-            if figure is None:
-                continue
-            interval, estimate = None, figure.estimate
-            if estimate is not None and math.isfinite(estimate.relative_error):
-                width = student(0.975, estimate.degrees) * estimate.relative_error * figure.value
-                interval = max(figure.value - width, 0.0), figure.value + width
-            own = series.setdefault((result.tool, result.roles.unit.name, group), [])
-            own.append(PastResult(result, path, figure.value, interval))
+        for one in result.figures:
+            if one.measure == measure.name:
+                own = series.setdefault((result.tool, result.unit, one.group), [])
+                own.append(PastValue(result, path, one.value, one.interval))
     for (tool, _, group), each in series.items():
         yield PastSeries(tool, group, measure, each, list(_changes(each, measure)))
 
 
-def _changes(results: Sequence[PastResult], measure: Measure) -> Iterator[PastChange]:
+def _changes(results: Sequence[PastValue], measure: Measure) -> Iterator[PastChange]:
     values = [one.value for one in results]
     points = change_points(values)
     edges = [0, *points, len(values)]
     for begin, place, end in zip(edges, points, edges[2:], strict=False):
         before = math.fsum(values[begin:place]) / (place - begin)
         after = math.fsum(values[place:end]) / (end - place)
-        left, right = (one.result for one in results[place - 1 : place + 1])
+        left, right = (one.result.setup for one in results[place - 1 : place + 1])
         word = "worse" if (after < before) == (measure.better == "higher") else "better"
         differing = [
             f"{one.name}: {_shortened(one.base)} -> {_shortened(one.other)}" for one in differences([left], [right], ())

@@ -98,6 +98,11 @@ class ObservedRun:
         return [text for text in (self.broken, *(worker.broken for worker in self._workers.values())) if text]
 
     @property
+    def readable(self) -> bool:
+        """Whether all its files could be read, and its records understood."""
+        return not (self._recognition.unreadable or self._records.problems)
+
+    @property
     def labels(self) -> Mapping[str, str]:
         """The labels in the records of its workers."""
         return {name: value for one in self.plans for name, value in self._records.of(one, {}).labels.items()}

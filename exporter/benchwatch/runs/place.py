@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from ..settings.record import SUFFIX
 from .files import FileStatus
 
 
@@ -30,6 +31,16 @@ class RunPlace(NamedTuple):
         return [self.folder] if self.own else [self.folder / name for name in sorted(self.files)]
 
     @property
+    def path(self) -> Path:
+        """What it is called in messages."""
+        return self.folder if self.own else self.folder / self.name
+
+    @property
+    def outputs(self) -> Mapping[str, FileStatus]:
+        """Its files except records."""
+        return {name: status for name, status in self.files.items() if not name.endswith(SUFFIX)}
+
+    @property
     def modified(self) -> float:
-        """When one of its files was last written, Unix seconds; 0 without files."""
-        return max((status.modified for status in self.files.values()), default=0.0)
+        """When its output was last written, Unix seconds; 0 without output."""
+        return max((status.modified for status in self.outputs.values()), default=0.0)

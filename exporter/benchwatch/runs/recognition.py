@@ -67,6 +67,11 @@ class Recognition:
         return [known.problem for known in self._known.values() if known.problem]
 
     @property
+    def unreadable(self) -> bool:
+        """Whether any of the files could not be read."""
+        return any(known.problem and known.tried is None for known in self._known.values())
+
+    @property
     def complete(self) -> bool:
         """Whether a tool has recognised each file, and none is to be looked at again."""
         return all(known.file.tool and known.tried for known in self._known.values())

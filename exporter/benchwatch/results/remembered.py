@@ -1,0 +1,254 @@
+"""What the runs of a folder came to: plain data, remembered from one command to the next.
+
+Replaying the runs of months takes many seconds. What came of it is kept in the user's cache folder, a file for each
+folder of runs: $XDG_CACHE_HOME/benchwatch, by default ~/.cache/benchwatch. It counts as long as the files of a run have
+the same identity, size and times, and program and settings are the same. Runs that may still change are read each time:
+those that have not ended, and those with files that changed a moment ago or cannot be read. A file of the cache that is
+damaged counts for nothing, one that cannot be written is not written, and any may be deleted at any time.
+"""
+
+import hashlib
+import math
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from ..compare.measured import Result, Setup
+from ..compare.measures import MEASURES
+from ..compare.statistics import student
+from ..history.find import open_run, reading
+from ..metrics.buckets import Buckets
+from ..metrics.latencies import Group
+from ..runs.files import FileStatus
+from ..runs.observed_run import ObservedRun
+from ..runs.phase import ENDED
+from ..runs.place import RunPlace
+from ..settings.settings import RunsSettings
+from ..tools.registry import named
+from ..tools.roles import Roles
+from ..values.input_files import shown
+from ..values.version import VERSION
+from .result import of_run
+
+_KEPT_SECONDS = 90 * 86400.0
+"""A file of the cache that was not written for so long is deleted."""
+
+
+class PastFigure(NamedTuple):
+    """A figure of a result, in base units."""
+
+    group: Group
+    measure: str
+    value: float
+    interval: tuple[float, float] | None
+    """Its 95 % interval, from its own reports; None with too few of them."""
+
+
+class PastResult(msgspec.Struct, frozen=True):
+    """One result; see `compare.measured.Result`."""
+
+    name: str
+    tool: str
+    unit: str
+    """Of its throughput."""
+    setup: Setup
+    workers: int
+    """How many it has, with those that only see what others count."""
+    state: str
+    reason: str
+    start: float | None
+    end: float | None
+    length: float | None
+    """Seconds; of an active run, to its last report."""
+    overall: tuple[float | None, float | None, float | None]
+    """Throughput, mean latency, p99."""
+    figures: tuple[PastFigure, ...]
+    """The main measures of the watched groups."""
+    measured: bool
+    labels: Mapping[str, str]
+    experiment: str
+
+    @property
+    def roles(self) -> Roles:
+        """The roles of its tool's families."""
+        tool = named(self.tool)
+        assert tool is not None
+        return next(each for each in tool.roles if each.unit.name == self.unit)
+
+
+class PastRun(msgspec.Struct, frozen=True):
+    """One run."""
+
+    labels: Mapping[str, str]
+    results: tuple[PastResult, ...]
+    problems: tuple[str, ...] = ()
+    """What could not be read, a clause each."""
+
+
+class _Memory(msgspec.Struct, frozen=True):
+    """A run in the cache."""
+
+    files: Mapping[bytes, FileStatus]
+    intervals: bool
+    """Whether its figures have intervals."""
+    run: PastRun
+
+
+class _Memories(msgspec.Struct):
+    """A file of the cache."""
+
+    basis: str
+    """The program and the settings with which the runs were read."""
+    runs: dict[bytes, _Memory]
+    """By folder and name."""
+
+
+def past_runs(
+    places: Iterable[RunPlace],
+    settings: RunsSettings,
+    labels: Mapping[str, str],
+    unreadable: list[str],
+    *,
+    intervals: bool,
+) -> Iterator[tuple[RunPlace, PastRun]]:
+    """The runs with these labels, remembered or read; `unreadable` takes a sentence for each that cannot be read.
+
+    Without `intervals`, a run may have none, which takes a third of the time.
+    """
+    folders: dict[Path, _Folder] = {}
+    try:
+        for place in places:
+            above = place.folder.parent if place.own else place.folder
+            folder = folders.get(above) or folders.setdefault(above, _Folder(above, settings))
+            run = folder.recall(place, intervals=intervals)
+            if run is None:
+                with reading(place.path, unreadable):
+                    observed = open_run(place, settings, Buckets(1))
+                    if labels.items() <= observed.labels.items():
+                        run = folder.read(observed, intervals=intervals)
+            if run is not None and labels.items() <= run.labels.items():
+                yield place, run
+    finally:
+        for folder in folders.values():
+            folder.save()
+
+
+class _Folder:
+    """What is remembered of a folder of runs."""
+
+    def __init__(self, folder: Path, settings: RunsSettings) -> None:
+        self._folder = folder
+        self._basis = _basis(settings)
+        self._file = _cache_file(folder)
+        self._runs: dict[bytes, _Memory] = {}
+        self._asked: set[bytes] = set()
+        self._changed = False
+        with suppress(OSError, msgspec.DecodeError):
+            content = msgspec.msgpack.decode(self._file.read_bytes() if self._file else b"", type=_Memories)
+            if content.basis == self._basis:
+                self._runs = content.runs
+
+    def recall(self, place: RunPlace, *, intervals: bool) -> PastRun | None:
+        """What is known of a run, if that still holds."""
+        key = _key(place)
+        self._asked.add(key)
+        known = self._runs.get(key)
+        if known is None or known.files != _files(place) or (intervals and not known.intervals):
+            return None
+        return known.run
+
+    def read(self, run: ObservedRun, *, intervals: bool) -> PastRun:
+        """Read a run, and remember it if it can be expected to stay as it is."""
+        results = list(of_run(run, course=intervals))
+        found = PastRun(run.labels, tuple(map(_past, results)), (*run.bugs, *run.missing))
+        key = _key(run.place)
+        ended = all(worker.state in ENDED for result in results for worker in result.workers)
+        settled = all(status.settled for status in run.place.files.values())
+        if ended and settled and run.readable and not found.problems and shown(run.folder) == run.folder:
+            self._runs[key] = _Memory(_files(run.place), intervals, found)
+            self._changed = True
+        return found
+
+    def save(self) -> None:
+        """Write what is known of the runs that exist."""
+        if not self._changed or self._file is None:
+            return
+        kept = {key: one for key, one in self._runs.items() if key in self._asked or self._exists(key, one)}
+        beside = self._file.with_suffix(f".{os.getpid()}")
+        with suppress(OSError, UnicodeEncodeError):
+            content = msgspec.msgpack.encode(_Memories(self._basis, kept), enc_hook=float)
+            for folder in (self._file.parent.parent, self._file.parent):
+                folder.mkdir(mode=0o700, exist_ok=True)
+            beside.write_bytes(content)
+            beside.replace(self._file)
+            for other in self._file.parent.iterdir():
+                if time.time() - other.stat().st_mtime > _KEPT_SECONDS:
+                    other.unlink()
+
+    def _exists(self, key: bytes, memory: _Memory) -> bool:
+        folder, _, _ = key.partition(b"/")
+        return any((self._folder / os.fsdecode(folder) / os.fsdecode(name)).exists() for name in memory.files)
+
+
+def _key(place: RunPlace) -> bytes:
+    return os.fsencode(f"{place.folder.name if place.own else ''}/{place.name}")
+
+
+def _files(place: RunPlace) -> Mapping[bytes, FileStatus]:
+    return {os.fsencode(name): status for name, status in place.files.items()}
+
+
+def _cache_file(folder: Path) -> Path | None:
+    """The file of the cache for a folder of runs; None without a cache folder."""
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    above = given if os.path.isabs(given) else os.path.expanduser("~/.cache")  # noqa: PTH111, PTH117
+    name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:32]
+    return Path(above, "benchwatch", f"{name}.runs") if os.path.isabs(above) else None  # noqa: PTH117
+
+
+def _basis(settings: RunsSettings) -> str:
+    return f"{VERSION} {_program_changed()} {settings}"
+
+
+@cache
+def _program_changed() -> int:
+    """When the newest file of this package was written, Unix nanoseconds."""
+    return max(path.stat().st_mtime_ns for path in Path(__file__).parents[1].rglob("*.py"))
+
+
+def _past(result: Result) -> PastResult:
+    return PastResult(
+        result.name,
+        result.tool,
+        result.roles.unit.name,
+        result.setup,
+        len(result.workers),
+        result.state,
+        result.reason,
+        result.start,
+        result.end,
+        result.length,
+        result.overall,
+        tuple(_figures(result)),
+        result.measured,
+        result.labels,
+        next((one.runfile.repeat_of for one in result.workers if one.runfile.repeat_of), ""),
+    )
+
+
+def _figures(result: Result) -> Iterator[PastFigure]:
+    for group in dict.fromkeys(group for group, _ in result.watched()):
+        for measure in MEASURES:
+            if (figure := result.figures.get((group, measure))) is None:
+                continue
+            interval, estimate = None, figure.estimate
+            if estimate is not None and math.isfinite(estimate.relative_error):
+                width = student(0.975, estimate.degrees) * estimate.relative_error * figure.value
+                interval = max(figure.value - width, 0.0), figure.value + width
+            yield PastFigure(group, measure.name, figure.value, interval)
