@@ -48,3 +48,19 @@ def test_steady_noise_fires_nothing_and_every_spike_fires_once_within_a_second(t
         f"sum(count_over_time(({FIRING} unless {FIRING} offset 1s)[{SECONDS}s:1s]))": {"{}": number},
     }
     evaluate(tmp_path, [*load("steady", ()), *load("spiky", SPIKES)], SECONDS, expected, ("runs", "workers"))
+
+
+def test_a_spike_is_seen_beside_a_usual_latency_of_two_levels(tmp_path: Path) -> None:
+    chance = random.Random(3)
+    level = [0.0013 if second % 60 < 20 else 0.006 for second in range(301)]
+    found = [usual * math.exp(0.1 * chance.gauss(0, 1)) for usual in level]
+    found[240] = 0.04
+    worker = {"instance": "b:1", "run": "spiky", "worker": "1"}
+    scraped = [
+        series("benchwatch_run_state", "1x300", **worker, state="running"),
+        series("pgbench_latency_average_seconds", " ".join(f"{latency:.6g}" for latency in found), **worker),
+        series("pgbench_tps", " ".join(f"{16 / latency:.6g}" for latency in found), **worker),
+    ]
+    expected = {f"count(count_over_time({FIRING}[2s]))": {"{}": 1}}
+    evaluate(tmp_path, scraped, 242, expected, ("runs", "workers"))
+    evaluate(tmp_path, scraped, 238, {f"count(count_over_time({FIRING}[60s]))": {}}, ("runs", "workers"))

@@ -26,6 +26,12 @@ def test_seconds_that_were_slow_do_not_become_usual_for_the_next_fault() -> None
     assert [round(one.begin - T0) for one in times if one.begin - T0 >= begin] == [begin]
 
 
+def test_a_fault_is_seen_beside_a_usual_latency_of_two_levels() -> None:
+    usual = [0.0013] * 20 + [0.006] * 40
+    times = slow_times([part(usual * 3 + [0.04] * 15 + usual * 2 + [0.05] * 30 + usual)])
+    assert [(round(one.begin - T0), round(one.end - T0)) for one in times] == [(180, 195), (315, 345)]
+
+
 def test_faults_that_fill_most_of_the_last_minutes_do_not_become_usual() -> None:
     times = slow_times([part([0.003] * 60 + ([0.03] * 90 + [0.003] * 30) * 5)])
     assert [round(one.begin - T0) for one in times] == [60 + 120 * fault for fault in range(5)]

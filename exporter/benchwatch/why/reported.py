@@ -16,6 +16,10 @@ _ARMED, _EVERY, _APART = 30, 15, 5
 """Seconds: after which a series is its own usual; for which one usual counts; without slow ones, a slow time ends."""
 _LASTS, _NEARLY = 150, 0.9
 """Seconds after which a slow time is usual itself, and the part of them that must be slow."""
+_BELOW, _ABOVE = 3.1, 2.5
+"""Powers of the median's ratios to the quantiles 0.1 and 0.95 that are 4 standard deviations of lognormal noise. The
+smaller one counts: slow seconds among the usual ones widen only the upper side, a second, lower level only the other.
+"""
 _FLOOR = 0.00025
 """Seconds by which a latency must exceed the usual, as for LatencySpike."""
 _ENOUGH, _COUNTED = 50.0, 60
@@ -121,8 +125,9 @@ def _slow(part: Reported, before: float | None) -> Array:
         usual_latency, usual_rate = latency[past][calm], rate[past][calm]
         usual_latency, usual_rate = usual_latency[~np.isnan(usual_latency)], usual_rate[~np.isnan(usual_rate)]
         if len(usual_rate) >= _ARMED and len(usual_latency) >= _ARMED / 2:
-            low, median = np.quantile(usual_latency, (0.1, 0.5))
-            limit = max(median * max((median / max(low, 1e-9)) ** 3, 3.0), median + _FLOOR)
+            low, median, high = np.maximum(np.quantile(usual_latency, (0.1, 0.5, 0.95)), 1e-9)
+            scatter = min((median / low) ** _BELOW, (high / median) ** _ABOVE)
+            limit = max(median * max(scatter, 3.0), median + _FLOOR)
             many = float(np.median(usual_rate))
         with np.errstate(invalid="ignore"):
             found[now:end] |= latency[now:end] > limit
