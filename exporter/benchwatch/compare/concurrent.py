@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
 from ..history.timeline import Timeline
+from ..model.run import Worker
 from ..tools.roles import Roles, Unit
 from .measures import roles_for
 
@@ -86,7 +87,7 @@ class _Group:
         span = worker.span or _UNKNOWN
         begin, end = max(self._begin, span[0]), min(self.end, span[1])
         shortest = min(self._shortest, _length(span))
-        if end - begin < _COMMON * shortest or not any(_linked(worker, one) for _, one in self.members):
+        if end - begin < _COMMON * shortest or not any(linked(worker, one) for _, one in self.members):
             return False
         self.members.append((place, worker))
         self._begin, self.end, self._shortest = begin, end, shortest
@@ -106,17 +107,21 @@ def _together(workers: Sequence[Timeline]) -> list[list[Timeline]]:
     return [[worker for _, worker in sorted(group.members, key=itemgetter(0))] for group in groups]
 
 
-def _linked(one: Timeline, other: Timeline) -> bool:
-    """Whether two workers with known times overlap for long enough."""
-    shorter = min(_length(span) for each in (one, other) if (span := each.span) is not None)
-    return _overlap(one, other) >= _LINKED * shorter
+def linked(one: Worker, other: Worker) -> bool:
+    """Whether two workers overlap for at least half of the shorter one's time; not if nothing says when they ran."""
+    ran, beside = one.span, other.span
+    return (
+        ran is not None and beside is not None and _shared(ran, beside) >= _LINKED * min(_length(ran), _length(beside))
+    )
 
 
-def _overlap(one: Timeline, other: Timeline) -> float:
+def _overlap(one: Worker, other: Worker) -> float:
     """Seconds during which both ran; negative if they did not, by those between them; minus infinity if unknown."""
-    if one.span is None or other.span is None:
-        return -math.inf
-    return min(one.span[1], other.span[1]) - max(one.span[0], other.span[0])
+    return -math.inf if one.span is None or other.span is None else _shared(one.span, other.span)
+
+
+def _shared(one: Span, other: Span) -> float:
+    return min(one[1], other[1]) - max(one[0], other[0])
 
 
 def _length(span: Span) -> float:

@@ -9,7 +9,6 @@ samples from before that run, nor from a log that an earlier run left behind. Ti
 Prometheus.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -61,10 +60,8 @@ class Timeline(Worker, frozen=True, kw_only=True, eq=False):
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """When it ran, Unix seconds; the end of an active one is infinite. None if nothing says when."""
-        if self.start is None or self.copied:
-            return None
-        return self.start, math.inf if self.end is None else max(self.start, self.end)
+        """See Worker; None if its times say nothing."""
+        return None if self.copied else super().span
 
     def get(self, family: Family | None, **labels: str) -> list[Series]:
         """The series of a family with these labels; none if the family is None."""

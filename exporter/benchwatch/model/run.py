@@ -4,6 +4,7 @@ Base units; times are Unix seconds. None: not measured, or not known. In JSON, a
 time, throughput and latency.
 """
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -134,6 +135,13 @@ class Worker(Struct, frozen=True):
     def active(self) -> bool:
         """Whether it may still report."""
         return self.state in ("running", "stalled")
+
+    @property
+    def span(self) -> tuple[float, float] | None:
+        """When it ran, Unix seconds; the end of an active one is infinite. None if nothing says when."""
+        if self.start is None:
+            return None
+        return self.start, math.inf if self.end is None else max(self.start, self.end)
 
     @property
     def measured_seconds(self) -> float | None:

@@ -6,14 +6,12 @@ tools report (`model.run`), for lists; `results.repeats` calculates those of a r
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from math import inf
 from typing import NamedTuple
 
+from ..compare.concurrent import linked
 from ..model.run import Run, Worker
 from ..values.names import natural
 from .repeats import interval_of
-
-_LINKED = 0.5
 
 
 class Spread(NamedTuple):
@@ -105,7 +103,7 @@ def total(workers: Sequence[Worker]) -> float | None:
         return None
     if len(counted) > 1 and any(worker.whole_server for worker in counted):
         return None
-    if not all(_together(one, other) for one, other in combinations(counted, 2)):
+    if not all(linked(one, other) for one, other in combinations(counted, 2)):
         return None
     figures = [worker.throughput for worker in counted if worker.throughput is not None]
     return sum(figures) if len(figures) == len(counted) else None
@@ -125,15 +123,3 @@ def duration(run: Run) -> float | None:
     """The longest time that one of its workers took, seconds."""
     spans = (worker.end - worker.start for worker in run.workers if worker.end and worker.start)
     return max(spans, default=None)
-
-
-def _together(one: Worker, other: Worker) -> bool:
-    """Whether they overlap for at least half of the shorter one's time; an active worker has not ended."""
-    if one.start is None or other.start is None:
-        return False
-    ends = [inf if worker.active else worker.end for worker in (one, other)]
-    if None in ends:
-        return False
-    first, second = (end or 0.0 for end in ends)
-    shared = min(first, second) - max(one.start, other.start)
-    return shared >= _LINKED * min(first - one.start, second - other.start)

@@ -110,7 +110,7 @@ class Records:
         return found.of_earlier() if continued else found
 
 
-def _ends(record: Record | RunFile) -> bool:
+def _ends(record: Record) -> bool:
     return (record.end, record.exit_code) != (None, None)
 
 

@@ -27,6 +27,7 @@ cpu_seconds: 31.4                   CPU time that the benchmark used
 
 import re
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -97,10 +98,10 @@ class Before(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The content of one record."""
+    """The content of one record. None: not given."""
 
-    labels: dict[str, _Text] = {}
-    parameters: dict[str, _Text] = {}
+    labels: Mapping[str, _Text] = {}
+    parameters: Mapping[str, _Text] = {}
     latency_objective: Duration | None = None
     host: HostName | None = None
     client: HostName | None = None
@@ -120,40 +121,21 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     cpu_seconds: Duration | None = None
 
 
-_OTHER = frozenset({"labels", "parameters", "disks", "command", "before"})
-_PLAIN = [name for name in Record.__struct_fields__ if name not in _OTHER]
-"""Keys whose value replaces the value of the record below; those of other keys are merged or only recorded."""
+_MERGED = frozenset({"labels", "parameters", "disks", "command"})
+_REPLACED = [name for name in Record.__struct_fields__ if name not in _MERGED]
+"""Keys whose value replaces the value of the record below."""
 
 
-class RunFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What records and the configuration say about a run."""
+class RunFile(Record, frozen=True, kw_only=True):
+    """What the records of a run and the configuration say about a worker."""
 
-    labels: dict[str, str] = {}
-    parameters: dict[str, str] = {}
-    latency_objective: float | None = None
-    """Seconds."""
-    host: str = ""
-    client: str = ""
-    vm: str = ""
-    disks: dict[str, str] = {}
-    """As in the records; see `roles`."""
-    found: Found | None = None
-    here: Here = NOT_KNOWN
-    start: float | None = None
-    """Unix seconds."""
-    scheduled: Scheduled | None = None
-    warmup: float = 0.0
-    """Seconds at the start that results should leave out."""
+    labels: Mapping[str, str] = {}
+    parameters: Mapping[str, str] = {}
+    """With the command."""
+    warmup: Duration = Duration(0)
     repeat_of: str = ""
-    """Name of the experiment that the run repeats."""
-    sweep: SweepPoint | None = None
-    end: float | None = None
-    """Unix seconds."""
-    exit_code: int | None = None
     signal: str = ""
-    """Name of the signal that killed the benchmark, or that preceded its end."""
-    cpu_seconds: float | None = None
-    """CPU time that the benchmark's processes took on this machine."""
+    here: Here = NOT_KNOWN
     outdated: bool = False
     """Whether the start and end in the records are ignored because they are those of an earlier run."""
     abandoned_after: float = 300.0
@@ -227,10 +209,10 @@ def merge(content: Record, beneath: RunFile) -> RunFile:
     given = {name: _text(value) for name, value in content.parameters.items()}
     return msgspec.structs.replace(
         beneath,
-        labels=beneath.labels | {name: _text(value) for name, value in content.labels.items()},
-        parameters=beneath.parameters | ({"command": command} if command else {}) | given,
+        labels={**beneath.labels, **{name: _text(value) for name, value in content.labels.items()}},
+        parameters={**beneath.parameters, **({"command": command} if command else {}), **given},
         disks=beneath.disks | content.disks,
-        **{name: value for name in _PLAIN if (value := getattr(content, name)) is not None},
+        **{name: value for name in _REPLACED if (value := getattr(content, name)) is not None},
     )
 
 
