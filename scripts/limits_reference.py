@@ -45,9 +45,9 @@ def _sections() -> tuple[Section, ...]:
         (
             "Configuration files and records",
             "Two values: records (`run.yaml`, `<worker>.yaml`, pushed or not); configuration, web "
-            "configuration, mapping. Checked before anything is built. `serve` does not start with such"
-            " a configuration; a pushed record gets 400; a record in a folder is named in the log, its "
-            'earlier values stay (`benchwatch_watch_errors_total{reason="run_yaml"}`).',
+            "configuration, mapping. `serve` does not start with such a configuration; a pushed record gets "
+            "400; the log names a record in a folder, whose earlier values stay "
+            '(`benchwatch_watch_errors_total{reason="run_yaml"}`).',
             (
                 ("size", _yaml("size"), "refused"),
                 ("keys and values", _yaml("values"), "refused"),
@@ -60,8 +60,7 @@ def _sections() -> tuple[Section, ...]:
         (
             "Series",
             "Keys of `runs.limits` in the [configuration](configuration.md), for `/metrics` and `benchwatch "
-            "metrics`; `compare`, `report` and `backfill` see everything. The log and the landing page name who "
-            "is left out; `benchwatch_label_values_cut_total`, "
+            "metrics`. The log and the landing page name what is left out; `benchwatch_label_values_cut_total`, "
             "`benchwatch_series`, `benchwatch_series_left_out`, `benchwatch_workers_left_out` and "
             "`benchwatch_active_workers_left_out` count it, and [WorkersLeftOut](alerts.md#workersleftout) "
             "fires. Above 250,000 series, raise `sample_limit` in the Prometheus configuration too "
@@ -88,9 +87,8 @@ def _sections() -> tuple[Section, ...]:
         ),
         (
             "Pushes",
-            "Keys of `push:` in the [configuration](configuration.md). What was written before stays; "
-            "`benchwatch_push_requests_total`, `benchwatch_push_active` and "
-            "`benchwatch_push_bytes_total` count. `benchwatch run --push` continues by itself.",
+            "Keys of `push:` in the [configuration](configuration.md). What was written before stays. "
+            "`benchwatch_push_requests_total`, `benchwatch_push_active`, `benchwatch_push_bytes_total`.",
             (
                 ("`max_push_bytes`", _PUSH.max_push_bytes, "413"),
                 ("`max_run_bytes`", _PUSH.max_run_bytes, "507"),

@@ -1,5 +1,6 @@
 """Prints docs/metrics.md: all metric families that the code declares, by the part of the exporter they belong to."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from benchwatch.metrics import exposition
@@ -14,12 +15,11 @@ from benchwatch.tools.registry import TOOLS
 from benchwatch.why import exported
 
 
-def sections() -> Sequence[tuple[str, str, Sequence[Family]]]:
-    """Title, labels that all series of the section carry, and the families."""
+def sections() -> Sequence[tuple[str, Sequence[Family]]]:
+    """Title and families of each section."""
     return (
         (
             "The exporter",
-            "",
             (
                 *own_families(),
                 *runs.FAMILIES,
@@ -28,10 +28,10 @@ def sections() -> Sequence[tuple[str, str, Sequence[Family]]]:
                 *exposition.FAMILIES,
             ),
         ),
-        ("Runs", "run, worker", worker_metrics.FAMILIES),
-        *((tool.name, "run, worker", tuple(tool.families)) for tool in TOOLS),
-        ("Why a run is slow", "", exported.FAMILIES),
-        ("Nutanix", "cvm", tuple(nutanix.FAMILIES)),
+        ("Runs", worker_metrics.FAMILIES),
+        *((tool.name, tuple(tool.families)) for tool in TOOLS),
+        ("Why a run is slow", exported.FAMILIES),
+        ("Nutanix", tuple(nutanix.FAMILIES)),
     )
 
 
@@ -57,21 +57,37 @@ def _lines() -> Iterator[str]:
     yield "Generated from the code by `scripts/document-metrics`. Names in `_total` are counters, others gauges unless"
     yield "stated. Part: what `/metrics?collect[]=` selects. What a new version may change: [contract.md](contract.md)."
     yield ""
-    yield "pgbench's last interval is that of its last report, fio's last window the time between two documents."
-    yield "Latencies are absent when nothing completed."
-    yield "Counters of a run never run ahead of its tool, and end at its final report. In parentheses: the tool's word."
-    for title, labels, families in sections():
-        common = f" Every series carries `{labels.replace(', ', '`, `')}`." if labels else ""
-        yield from ("", f"## {title}", "", f"{len(families)} families.{common}")
-        for part in dict.fromkeys(family.part for family in families):
+    yield "A tool's gauges are those of its last report (fio: of the time between two documents), its counters begin with"
+    yield "the run and end at its final report, `_result_` is of the whole run. After a semicolon: the same figure in the part"
+    yield "`runs`. In parentheses: the tool's word. Latencies are absent when nothing completed. All series of runs and tools"
+    yield "carry `run` and `worker`, those of Nutanix `cvm`."
+    for title, families in sections():
+        yield from ("", f"## {title}")
+        figures = _figures(families)
+        for part in dict.fromkeys(family.part for family, *_ in figures):
             yield from ("", f"Part `{part}`:", "")
-            yield from (_line(family) for family in families if family.part == part)
+            yield from (_line(figure) for figure in figures if figure[0].part == part)
 
 
-def _line(family: Family) -> str:
-    labels = ",".join([*family.labels, "..."] if family.more_labels else family.labels)
-    kind = "" if family.kind in ("gauge", "counter") else f" ({family.kind})"
-    return f"- `{family.name}`{f' `{{{labels}}}`' if labels else ''}{kind}: {family.help}"
+def _figures(families: Sequence[Family]) -> list[list[Family]]:
+    """Families that export the same figure: of its last report, since the start, and of the whole run."""
+    figures: dict[object, list[Family]] = {}
+    for family in families:
+        figures.setdefault((_help(family), family.labels, family.kind == "histogram"), []).append(family)
+    return list(figures.values())
+
+
+def _line(figure: Sequence[Family]) -> str:
+    first = figure[0]
+    labels = ",".join([*first.labels, "..."] if first.more_labels else first.labels)
+    kind = "" if first.kind in ("gauge", "counter") else f" ({first.kind})"
+    names = [", ".join(f"`{one.name}`" for one in figure if (one.part == first.part) is same) for same in (True, False)]
+    return f"- {'; '.join(filter(None, names))}{f' `{{{labels}}}`' if labels else ''}{kind}: {_help(first)}"
+
+
+def _help(family: Family) -> str:
+    """What a family is, without what its kind and name say."""
+    return re.sub(r"( per second)?, (last (report|interval|window)|since the start|whole run)\.$", ".", family.help)
 
 
 if __name__ == "__main__":
