@@ -14,6 +14,18 @@ from benchwatch.server.own_metrics import DISK_INFO, OwnMetrics
 from benchwatch.tools.registry import TOOLS
 from benchwatch.why import exported
 
+_INTRODUCTION = """\
+# Metrics
+
+Generated from the code by `scripts/document-metrics`. Names in `_total` are counters, others gauges unless stated.
+Part: what `/metrics?collect[]=` selects. What a new version may change: [contract.md](contract.md).
+
+A tool's gauges are those of its last report (fio: of the time between two documents); its counters begin with the run
+and end at its final report; `_result_` is of the whole run. After a semicolon: the same figure in the part `runs`. In
+parentheses: the tool's word. Latencies are absent when nothing completed. All series of runs and tools carry `run` and
+`worker`, those of Nutanix `cvm`.
+"""
+
 
 def sections() -> Sequence[tuple[str, Sequence[Family]]]:
     """Title and families of each section."""
@@ -52,15 +64,7 @@ def markdown() -> str:
 
 
 def _lines() -> Iterator[str]:
-    yield "# Metrics"
-    yield ""
-    yield "Generated from the code by `scripts/document-metrics`. Names in `_total` are counters, others gauges unless"
-    yield "stated. Part: what `/metrics?collect[]=` selects. What a new version may change: [contract.md](contract.md)."
-    yield ""
-    yield "A tool's gauges are those of its last report (fio: of the time between two documents), its counters begin with"
-    yield "the run and end at its final report, `_result_` is of the whole run. After a semicolon: the same figure in the part"
-    yield "`runs`. In parentheses: the tool's word. Latencies are absent when nothing completed. All series of runs and tools"
-    yield "carry `run` and `worker`, those of Nutanix `cvm`."
+    yield from _INTRODUCTION.splitlines()
     for title, families in sections():
         yield from ("", f"## {title}")
         figures = _figures(families)

@@ -173,7 +173,7 @@ def test_run_without_a_command_says_how_it_is_used(capsys: pytest.CaptureFixture
     for arguments in (["run"], ["run", "--name", "a"], ["run", "--name", "a", "--"]):
         code, err = failure(capsys, *arguments)
         assert code == 2
-        assert err.startswith("benchwatch: no benchmark is given: write its command after --\n")
+        assert err.startswith("benchwatch: no benchmark given: write its command after --\n")
         assert "benchwatch run --name test1 -- pgbench" in err
 
 

@@ -89,7 +89,7 @@ def test_what_a_launcher_says_is_done_said_and_recorded(
         "benchwatch: the box is closed",
         "benchwatch: records runs/a/toy.*",
         f"benchwatch: adds {report} (log: 0 MB at most in /dev/shm)",
-        "benchwatch: a: nothing was measured: no output of a known form",
+        "benchwatch: a: nothing was measured: no recognised output",
     ]
     parameters = record["parameters"]
     assert {name: parameters[name] for name in ("toy_version", "paint", "shelf", "planned_seconds")} == {
@@ -165,7 +165,7 @@ def test_a_tool_that_may_not_write_here_is_offered_no_room_for_its_log(
     known(ToyLauncher())
     place.tool("doas", 'exec "$@"')
     assert main(["run", "--name", "a", "--", "doas", "toy", "--cars=2", "/dev/null"]) == 0
-    assert "no percentiles: doas may not let toy write a trace here" in capfd.readouterr().err
+    assert "no percentiles: doas may keep toy from writing a trace here" in capfd.readouterr().err
     assert place.record("a", "toy")["command"] == ["doas", "toy", "--report=1", "--cars=2", "/dev/null"]
 
 
@@ -185,7 +185,7 @@ def test_a_tool_without_a_launcher_is_started_as_it_is(
     assert main(["run", "--name", "a", "--", "toy", "--cars=2", "/tmp=nowhere"]) == 0
     shown = capfd.readouterr()
     assert shown.out == "--cars=2 /tmp=nowhere\n"
-    assert "benchwatch: no reporting flags are known for this tool, so none were added\n" in shown.err
+    assert "benchwatch: benchwatch knows no reporting flags for this tool, so it added none\n" in shown.err
     record = place.record("a", "toy")
     assert record["command"] == ["toy", "--cars=2", "/tmp=nowhere"]
     assert record["parameters"]["toy_version"] == "3.1"

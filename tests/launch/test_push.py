@@ -89,7 +89,7 @@ def test_another_run_of_that_name_is_refused_and_left_alone(
     assert main(["push", server.url, str(runs / "a")]) == 1
     address = server.url.removeprefix("http://")
     refusal = "a/db1.out already exists, with other content: push under another name"
-    assert capsys.readouterr().err == f"benchwatch: {address} refuses: {refusal}\n"
+    assert capsys.readouterr().err == f"benchwatch: {address} refuses the push: {refusal}\n"
     there = {name: data for name, data in content(tmp_path / "there").items() if name.startswith("a/db1")}
     assert there == {"a/db1.out": b"another\n", "a/db1.yaml": b"exit_code: 1\n"}
 
@@ -99,7 +99,7 @@ def test_names_that_the_exporter_does_not_take_are_refused_by_it(
 ) -> None:
     write(tmp_path / "runs" / "my run?x", {"db1.out": b"1\n"})
     assert main(["push", server.url, str(tmp_path / "runs")]) == 1
-    assert "refuses: run 'my run?x' cannot be used as a name" in capsys.readouterr().err
+    assert "refuses the push: run 'my run?x' cannot be used as a name" in capsys.readouterr().err
     assert not (tmp_path / "there").exists()
 
 
@@ -155,11 +155,11 @@ def test_another_run_in_the_place_of_one_that_was_sent_is_not_appended_to_it(
     eventually(lambda: there.exists() and there.read_bytes() == b"the first run\n", "it is sent")
     record.write(labels={"of": "the second"})
     write(runs / "b-1", {"db1.out": b""})
-    refusal = "refuses: b-1/db1.out is of another run now: push that under another name"
+    refusal = "refuses the push: b-1/db1.out now belongs to another run: push that under another name"
     eventually(lambda: following.trouble.endswith(refusal), "it is refused")
     write(runs / "b-1", {"db1.out": b"the second run, which has more\n"})
     following.end(1.0)
-    assert refusal.removeprefix("refuses") in following.finish()
+    assert refusal.removeprefix("refuses the push") in following.finish()
     assert there.read_bytes() == b"the first run\n"
 
 

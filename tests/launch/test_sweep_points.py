@@ -137,7 +137,7 @@ def test_two_parameters_are_combined(place: Launchpad) -> None:
             "the command has {client}, but no --sweep sets it; did you mean clients?",
         ),
         ("clients=1,2", "-c 2", "--sweep clients: the command has no {clients}: write it where the value belongs"),
-        ("clients=1,1", "-c {clients}", "--sweep: clients has a value twice in '1,1'"),
+        ("clients=1,1", "-c {clients}", "--sweep: clients lists a value twice: '1,1'"),
         (
             "clients",
             "-c {clients}",
@@ -166,7 +166,7 @@ def test_order_and_seed_belong_to_a_sweep(place: Launchpad) -> None:
     for option in (("--order", "given"), ("--seed", "1")):
         done = place.run("--name", "a", *option, "--", "pgbench", "-c", "{clients}")
         assert own(done.stderr) == [f"{option[0]} requires --sweep, such as --sweep clients=1,2,4,8"]
-    assert sweep(place, "--order", "given", "--seed", "1")[1] == ["--seed belongs to --order shuffled, not to given"]
+    assert sweep(place, "--order", "given", "--seed", "1")[1] == ["--seed requires --order shuffled, got given"]
 
 
 def test_braces_stay_as_they_are_without_a_sweep(place: Launchpad) -> None:

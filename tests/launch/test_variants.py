@@ -72,7 +72,7 @@ def test_it_ends_when_it_is_sure_and_not_before(place: Launchpad) -> None:
     code, sentences, said = vary(place, *ON_OFF, "--repeat", "9", "--until-sure")
     assert code == 0
     assert len(order(place)) == 6
-    assert "sync: sure after 3 of 9 rounds" in sentences
+    assert "sync: certain after 3 of 9 rounds" in sentences
     assert "better: 3 v 3 runs" in said
     (place.folder / "same").touch()
     _, sentences, said = vary(place, *ON_OFF, "--repeat", "4", "--until-sure", "--overwrite")
@@ -106,11 +106,11 @@ def test_a_failed_run_is_left_out_of_the_comparison(place: Launchpad) -> None:
     [
         (("--variant", "on:"), "--variant: expected two or more, such as --variant on: --variant other:"),
         (("--variant", "a:", "--variant", "a:-c 2"), "--variant: expected different names, got a, a"),
-        ((*ON_OFF, "--sweep", "clients=1,2"), "--variant and --sweep: expected one of them"),
+        ((*ON_OFF, "--sweep", "clients=1,2"), "--variant excludes --sweep: give one of them"),
         (("--until-sure",), "--until-sure requires --variant, such as"),
         (("--variant", "on"), "expected NAME:, NAME:VARIABLE=VALUE or NAME:ARGUMENTS"),
         (("--variant", "a:-c '"), "a: the arguments cannot be split: No closing quotation"),
-        ((*ON_OFF, "--label", "variant=x"), "--label variant: variants have a label of that name"),
+        ((*ON_OFF, "--label", "variant=x"), "--label variant: variants use this label"),
     ],
 )
 def test_options_that_do_not_fit_are_refused_before_anything_starts(

@@ -45,7 +45,7 @@ def test_a_start_that_failed_before_anything_was_measured_is_replaced(place: Lau
 def test_a_worker_that_follows_those_of_its_run_is_said_not_to_be_added_to_them(
     place: Launchpad,
 ) -> None:
-    said = "benchwatch: runs/a has db1, which had already ended: the result of db2 is not added to theirs"
+    said = "benchwatch: runs/a has db1, which had already ended: results will not add db2 to theirs"
     assert said not in run(place, f"echo '{REPORTS}' >&2", "--worker", "db1")[1]
     assert said in run(place, f"echo '{REPORTS}' >&2", "--worker", "db2")[1]
 
@@ -176,7 +176,7 @@ def test_a_run_a_series_and_a_sweep_do_not_share_a_name(place: Launchpad) -> Non
             if second != first:
                 code, said = start(first, second)
                 assert code == 2
-                assert ("is a run already" if first == "run" else f"belongs to the {first} {first}").encode() in said
+                assert ("is already a run" if first == "run" else f"belongs to the {first} {first}").encode() in said
 
 
 def test_a_series_with_a_failed_run_is_not_proposed_for_a_comparison(place: Launchpad) -> None:

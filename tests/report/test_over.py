@@ -82,7 +82,7 @@ def test_what_lacks_the_parameter_is_left_out_and_named(tmp_path: Path, capsys: 
     write(tmp_path / "x/clients1.txt", summary(1000.0, clients=1))
     write(tmp_path / "x/disk.json", FIO)
     report(tmp_path, tmp_path / "x", "--over", "clients")
-    assert "--over: without clients, left out: x/disk" in capsys.readouterr().err
+    assert "--over: left out runs without clients: x/disk" in capsys.readouterr().err
 
 
 def test_a_parameter_that_no_run_has_is_refused_with_those_that_exist(

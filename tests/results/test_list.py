@@ -103,7 +103,7 @@ def test_labels_and_ages_filter(listed: Listed) -> None:
     assert [run["run"] for run in runs(listed("--json", "--newer", "7d")[1])] == ["new", "old"]
     assert [run["run"] for run in runs(listed("--json", "--older", "1d", "--newer", "7d")[1])] == ["old"]
     code, out, err = listed("--label", "cluster=c")
-    assert (code, out, err) == (1, "", "benchwatch: no such runs in runs\n")
+    assert (code, out, err) == (1, "", "benchwatch: no matching runs in runs\n")
 
 
 def test_json_has_documented_keys(listed: Listed) -> None:

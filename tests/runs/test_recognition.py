@@ -144,8 +144,8 @@ def test_a_file_that_no_tool_wrote_is_named(
 ) -> None:
     path = place("a/x.77", data)
     assert tools_of(watched(tmp_path / "runs", NOW + 3600)) == []
-    (said,) = [record.getMessage() for record in caplog.records if "left alone" in record.getMessage()]
-    assert f"{path} is left alone: {what}expected the output of pgbench" in said
+    (said,) = [record.getMessage() for record in caplog.records if "is ignored" in record.getMessage()]
+    assert f"{path} is ignored: {what}expected the output of pgbench" in said
 
 
 def test_a_message_of_pgbench_is_no_prefix_whatever_follows_a_line_that_was_cut_off(

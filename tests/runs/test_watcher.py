@@ -249,7 +249,7 @@ def test_a_file_that_is_no_tools_output_is_named_once_and_left_alone(
     runs = watch(tmp_path)
     for second in range(0, 100, 7):
         settle(runs, NOW + second)
-    named = [record.message for record in caplog.records if "left alone" in record.message]
+    named = [record.message for record in caplog.records if "is ignored" in record.message]
     assert sorted(text.split(" ")[0].rsplit("/", 1)[1] for text in named) == ["core", "notes.txt"]
     assert page(runs)['benchwatch_watch_errors_total{reason="unrecognised"}'] == 2
     assert [worker.name for worker in runs.workers] == ["db1"]

@@ -198,7 +198,7 @@ def test_no_more_pushes_than_the_limit_are_taken_at_a_time(tmp_path: Path) -> No
         eventually(lambda: server.metric("benchwatch_push_active") == 0, "no push is left")
     assert refused.status_code == 429
     assert refused.headers["Retry-After"] == "10"
-    assert refused.text == "2 pushes are active, which is the maximum: try again later\n"
+    assert refused.text == "2 pushes are active, the maximum: try again later\n"
     assert taken.status_code == 200
 
 
@@ -208,7 +208,7 @@ def test_a_push_longer_than_allowed_is_cut_there(tmp_path: Path, declared: bool)
         data = b"0123456789abc"
         answer = requests.put(f"{server.url}/ingest/r/w", data=data if declared else iter([data]))
         exact = requests.put(f"{server.url}/ingest/r/w2", data=iter([b"01234", b"56789"]))
-    assert (answer.status_code, answer.text) == (413, "the push has more than 10 bytes (push.max_push_bytes)\n")
+    assert (answer.status_code, answer.text) == (413, "the push exceeds 10 bytes (push.max_push_bytes)\n")
     assert content(tmp_path / "r/w.push") == (b"" if declared else b"0123456789")
     assert exact.status_code == 200
     assert content(tmp_path / "r/w2.push") == b"0123456789"
@@ -406,7 +406,7 @@ def test_a_compressed_body_that_is_cut_off_is_400_and_what_was_whole_is_there_on
         cut = requests.put(url, data=packed[: len(packed) // 2], headers=headers)
         kept = (tmp_path / "r/w.push").read_bytes()
         assert cut.status_code == 400
-        assert cut.text == f"the body is cut off: its {coding} data do not end, after {len(kept)} bytes unpacked\n"
+        assert cut.text == f"the body is cut off: its {coding} data stop after {len(kept)} unpacked bytes\n"
         assert LINES.startswith(kept) and len(kept) > len(LINES) // 4
         assert requests.put(url, data=packed[: len(packed) // 3], headers=headers).status_code == 400
         assert (tmp_path / "r/w.push").read_bytes() == kept

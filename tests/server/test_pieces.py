@@ -44,7 +44,7 @@ def test_other_content_and_gaps_are_refused(tmp_path: Path) -> None:
         piece(server, b"one", 0)
         other = "r/db1.out already exists, with other content: push under another name"
         assert piece(server, b"two", 0) == (409, other)
-        gap = "r/db1.out has 3 bytes, so that none can be put at 4: expected at most 3"
+        gap = "r/db1.out has 3 bytes: expected an offset of at most 3, got 4"
         assert piece(server, b"x", 4) == (416, gap)
         url, where = f"{server.url}/ingest/r/db1", {"stream": "out", "offset": "4"}
         answer = requests.put(url, b"x", params=where, headers={"Accept": "application/json"})

@@ -164,7 +164,7 @@ def test_at_the_maximum_of_pushes_the_next_one_is_told_to_try_again(tmp_path: Pa
         answer = answer_on(stack.enter_context(chunked(server, "/ingest/r/c", b"one\n")))
         assert answer.startswith(b"HTTP/1.1 429 Too Many Requests\r\n")
         assert b"Retry-After: 10\r\n" in answer
-        assert answer.endswith(b"2 pushes are active, which is the maximum: try again later\n")
+        assert answer.endswith(b"2 pushes are active, the maximum: try again later\n")
         for push in pushes:
             push.sendall(b"4\r\ntwo\n\r\n0\r\n\r\n")
             assert push.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")

@@ -206,8 +206,8 @@ def test_more_runs_than_can_be_followed_are_refused_with_a_reason(
         folder = place(f"r{number}/db1.err", PGBENCH / "stderr").parents[1]
     with site(folder) as server:
         answers = [server.get(f"r{number}").text for number in range(looks_module._MOST + 1)]
-    assert "8 other runs are being looked at" in answers[-1]
-    assert not any("other runs are being looked at" in answer for answer in answers[:-1])
+    assert "8 other runs are open" in answers[-1]
+    assert not any("other runs are open" in answer for answer in answers[:-1])
 
 
 def test_a_running_run_tells_its_time_left_and_its_result_so_far(place: Place) -> None:
@@ -256,7 +256,7 @@ def test_reports_before_the_start_in_a_record_are_drawn(start: float, place: Pla
     [
         ({"run.yaml": b"warmup: [3s"}, "run.yaml:1: expected YAML"),
         ({"run.yaml": b"warmups: 3s"}, "run.yaml:1: warmups: no such key"),
-        ({"notes.txt": b"remember the milk\n"}, "notes.txt is left alone: expected the output of pgbench, fio"),
+        ({"notes.txt": b"remember the milk\n"}, "notes.txt is ignored: expected the output of pgbench, fio"),
     ],
 )
 def test_what_is_wrong_with_files_is_said_on_both_pages(files: dict[str, bytes], said: str, place: Place) -> None:
@@ -341,11 +341,11 @@ def test_what_is_no_run_is_not_found_and_the_runs_are_named(name: str, pgbench: 
 
 def test_a_prometheus_that_is_down_is_said_and_the_page_works(pgbench: Path) -> None:
     with site(pgbench, f"http://127.0.0.1:{free_port()}") as server:
-        eventually(lambda: "keeps asking" in server.get("a").text, "Prometheus is asked")
+        eventually(lambda: "keeps trying" in server.get("a").text, "Prometheus is asked")
         tree = server.tree("a")
     assert len(tree.css("#course figure")) == 6
     (note,) = texts(tree, "#alerts .note")
-    assert note.startswith("No alerts and no disks: Prometheus at") and note.endswith("this page keeps asking.")
+    assert note.startswith("No alerts and no disks: Prometheus at") and note.endswith("this page keeps trying.")
 
 
 def test_a_fault_of_ours_in_the_plots_leaves_the_page(pgbench: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -364,7 +364,7 @@ def test_a_run_of_which_nothing_is_recognised_yet_says_so(place: Place) -> None:
     with site(folder) as server:
         notes = texts(server.tree("a"), "#course .note")
     expected = names()
-    assert notes == [f"nothing is recognised yet in the files of this run: expected output of {expected}"]
+    assert notes == [f"the files of this run have no recognised output yet: expected output of {expected}"]
 
 
 class Alerting(http.server.BaseHTTPRequestHandler):

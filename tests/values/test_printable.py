@@ -66,7 +66,7 @@ def test_file_names_in_the_log_are_printable(tmp_path: Path) -> None:
     (tmp_path / "db1.out").write_text(SUMMARY)
     (tmp_path / f"notes{OSC_52}.txt").write_text("remember the milk\n" * 10_000)
     err = metrics(tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE).stderr
-    assert b"notes\\x1b]52;c;cm0gLXJm\\x07.txt is left alone" in err
+    assert b"notes\\x1b]52;c;cm0gLXJm\\x07.txt is ignored" in err
     assert b"\x1b" not in err
 
 

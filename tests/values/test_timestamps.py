@@ -75,11 +75,11 @@ def test_what_is_no_moment_is_refused(text: str) -> None:
             NOON,
             "has no zone: write 2026-11-22T18:00Z for UTC, or 2026-11-22T18:00:00+01:00 for local time",
         ),
-        ("02:30", unix(2026, 3, 28, 23, 30), "02:30 does not exist today: clocks are set forward"),
+        ("02:30", unix(2026, 3, 28, 23, 30), "02:30 does not exist today: clocks skip it"),
         (
             "02:30",
             unix(2026, 10, 24, 23),
-            "02:30 is twice today, as clocks are set back: "
+            "02:30 occurs twice today, because clocks are set back: "
             "write 2026-10-25T02:30:00+02:00 or 2026-10-25T02:30:00+01:00",
         ),
     ],

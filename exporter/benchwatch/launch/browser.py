@@ -104,7 +104,7 @@ class PageOpener:
             time.sleep(_AGAIN)
         if status == HTTPStatus.NOT_FOUND:
             why = "the exporter there does not show this run; start it with the same --runs.path"
-            self._failure = f"--open: {self._url} was not opened: {why}"
+            self._failure = f"--open: cannot open {self._url}: {why}"
             return
         try:
             opened = webbrowser.open(self._url)

@@ -101,7 +101,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--before",
         metavar="COMMAND",
-        help="run by the shell before each run, with the variant's name in BENCHWATCH_VARIANT, such as a restart",
+        help="shell command to run before each run, such as a restart; $BENCHWATCH_VARIANT names the variant",
     )
     run.add_argument(
         "--until-sure", action="store_true", help="end as soon as the verdict about each variant is certain"
@@ -118,7 +118,7 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
         if given is not None and not options.sweep:
             raise UserError(f"{option} requires --sweep, such as --sweep clients=1,2,4,8")
     if options.variant and options.sweep:
-        raise UserError("--variant and --sweep: expected one of them")
+        raise UserError("--variant excludes --sweep: give one of them")
     for option, given in (("--before", options.before), ("--until-sure", options.until_sure)):
         if given and not options.variant:
             raise UserError(f"{option} requires --variant, such as --variant on: --variant off:'PGOPTIONS=-c jit=off'")
@@ -129,7 +129,7 @@ def _run(parser: CommandParser, options: argparse.Namespace) -> int:
         parser.refuse(words)
     if not words:
         advice = "\n".join(("For example:", *(f"  {example}" for example in _EXAMPLES)))
-        raise UserError("no benchmark is given: write its command after --", advice=advice)
+        raise UserError("no benchmark given: write its command after --", advice=advice)
     return run_series(options, words)
 
 

@@ -82,7 +82,7 @@ class Delivery:
         except requests.RequestException as error:
             self._note(error)
         except _Refused as refusal:
-            raise UserError(f"--push: {self._shown} refuses: {refusal}; nothing was started") from None
+            raise UserError(f"--push: {self._shown} refuses the push: {refusal}; nothing was started") from None
         remark = self.trouble or remark  # read before the thread can clear it
         self._thread.start()
         return remark
@@ -105,7 +105,7 @@ class Delivery:
     def trouble(self) -> str:
         """Why nothing can be delivered now, a sentence; empty if it can."""
         if self._refusal:
-            return f"{self._shown} refuses: {self._refusal}"
+            return f"{self._shown} refuses the push: {self._refusal}"
         return f"{self._trouble}: retrying" if self._trouble else ""
 
     def _note(self, error: OSError) -> None:
@@ -147,7 +147,7 @@ class Delivery:
         with suppress(OSError):  # the record cannot be read: the reason says so
             if not missing and not self._refusal and not self._changed_record():
                 return ""
-        reason = self._refusal or self._reason or "not in time"
+        reason = self._refusal or self._reason or "out of time"
         return f"{missing} bytes were not delivered to {self._shown}: {reason}; they are in {self._record.folder}"
 
     def _run(self) -> None:
@@ -217,7 +217,9 @@ class Delivery:
         offset = self._sent.get(suffix, 0)
         with path.open("rb", buffering=0) as file:
             if file.seek(0, os.SEEK_END) < offset:
-                raise _Refused(f"{path.parent.name}/{path.name} is of another run now: push that under another name")
+                raise _Refused(
+                    f"{path.parent.name}/{path.name} now belongs to another run: push that under another name"
+                )
             file.seek(offset)
             data = file.read(LARGEST_PIECE) or b""
         try:

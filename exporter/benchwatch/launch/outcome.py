@@ -67,7 +67,7 @@ class Outcomes:
         try:
             found = read_worker(record.folder, record.worker, RunsSettings())
             if not found:
-                self._terminal.say(f"{record.run}: nothing was measured: no output of a known form")
+                self._terminal.say(f"{record.run}: nothing was measured: no recognised output")
             elif shown:
                 self._terminal.say(text(blocks(Subject(record.run, found, False))).rstrip("\n"))
         except KeyboardInterrupt:

@@ -105,7 +105,7 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
             if options.until_sure and not rest and rounds >= FEWEST:
                 looks = options.repeat - FEWEST + 1
                 if outcomes.are_sure(sides, 1 - ERROR / looks):
-                    terminal.say(f"{name}: sure after {rounds} of {options.repeat} rounds")
+                    terminal.say(f"{name}: certain after {rounds} of {options.repeat} rounds")
                     break
             if received := outcomes.pause(options.pause):
                 code = code or 128 + received
@@ -120,7 +120,7 @@ def _benchmark(words: Sequence[str]) -> Benchmark:
     benchmark = find_benchmark(words, {tool.program or tool.name for tool in TOOLS})
     program = benchmark.command[0]
     if shutil.which(program) is None:
-        raise UserError(f"{program} was not found: install it, or write its path; expected a program on PATH")
+        raise UserError(f"{program} was not found: install it, or write its path")
     return benchmark
 
 
@@ -168,10 +168,10 @@ def _steps(
     for experiment in names:
         _check_repeats(options.runs_path, experiment, worker, repeat, swept=bool(options.sweep))
     if options.variant and VARIANT in dict(options.label):
-        raise UserError(f"--label {VARIANT}: variants have a label of that name: choose another one")
+        raise UserError(f"--label {VARIANT}: variants use this label: choose another one")
     for label in dict(options.label):
         if options.sweep and label in (LABEL, *points[0]):
-            raise UserError(f"--label {label}: the sweep has a label of that name: choose another one")
+            raise UserError(f"--label {label}: the sweep uses this label: choose another one")
     return steps
 
 

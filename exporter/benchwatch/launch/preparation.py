@@ -67,7 +67,7 @@ class _NotKnown(Command):
     """The command of a tool without a launcher."""
 
     def prepare(self, percentiles: bool, room: LogRoom | None, own: object = None) -> Preparation:
-        return Preparation(remarks=("no reporting flags are known for this tool, so none were added",))
+        return Preparation(remarks=("benchwatch knows no reporting flags for this tool, so it added none",))
 
 
 def _read(benchmark: Benchmark, version: str) -> Command:
@@ -137,7 +137,7 @@ def _expect_files(plan: Plan, command: Command, files: OwnFiles) -> tuple[Prepar
         return no_log, None
     if benchmark.elsewhere or benchmark.other_user:
         wrapper = benchmark.wrapper[0]
-        remark = f"no percentiles: {wrapper} may not let {benchmark.tool} write a {log.name} here"
+        remark = f"no percentiles: {wrapper} may keep {benchmark.tool} from writing a {log.name} here"
         return no_log.remark(remark), None
     room = files.offer(log)
     preparation = command.prepare(plan.percentiles, room, own)

@@ -53,8 +53,7 @@ class Schedule:
                 raise UserError(sentence, 128 + number)
         if -left > _LATEST:
             raise UserError(
-                f"--at: it is {numbers.duration(-left)} after {shown_moment(self.at)} already{self._jump()}: "
-                "nothing was started"
+                f"--at: {shown_moment(self.at)} was {numbers.duration(-left)} ago{self._jump()}: nothing was started"
             )
 
     def kept(self, start: float) -> tuple[dict[str, float], str]:

@@ -54,7 +54,7 @@ def parameter(text: str) -> SweptParameter:
         )
     found = [value for part in values.split(",") for value in _values(part)]
     if len(set(found)) < len(found):
-        raise argparse.ArgumentTypeError(f"{name} has a value twice in {values!r}")
+        raise argparse.ArgumentTypeError(f"{name} lists a value twice: {values!r}")
     if name == LABEL:
         raise argparse.ArgumentTypeError(f"{LABEL} is the label with the sweep's own name: choose another name")
     return SweptParameter(check_label(name, "--sweep"), found)
@@ -145,7 +145,7 @@ def order_of(
 ) -> SweepOrder:
     """The requested order, or else that of the sweep of this name, which is then continued. Raises UserError."""
     if seed is not None and order not in (None, "shuffled"):
-        raise UserError(f"--seed belongs to --order shuffled, not to {order}")
+        raise UserError(f"--seed requires --order shuffled, got {order}")
     earlier = next((place for _, place in _series_of(runs / name) if place), None)
     if earlier is not None:
         names = [one.name for one in parameters]
@@ -196,7 +196,7 @@ def check_is_alone(runs: Path, name: str, *, repeated: bool, swept: bool) -> Non
     """Raises UserError if the name is also that of another kind of thing: a run, a series or a sweep."""
     path = runs / name
     if (repeated or swept) and path.exists():
-        raise UserError(f"{path} is a run already: choose another --name, or remove it")
+        raise UserError(f"{path} is already a run: choose another --name, or remove it")
     for record, place in _series_of(path):
         if not (repeated or swept) or (place is not None) != swept:
             what = "series" if place is None else "sweep"

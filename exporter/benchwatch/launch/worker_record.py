@@ -121,7 +121,7 @@ class RunRecord:
             return ""
         return (
             f"{self.folder} has {', '.join(ended)}, which had already ended: "
-            f"the result of {self.worker} is not added to theirs"
+            f"results will not add {self.worker} to theirs"
         )
 
     def unwritable(self, error: OSError) -> UserError:

@@ -59,7 +59,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         "--from-path",
         type=_template,
         metavar="PATTERN",
-        help="where paths have the parameters, such as '{bs}/{rw}-{iodepth}-{numjobs}' (default: recognised pairs)",
+        help="pattern of the parameters in paths, such as '{bs}/{rw}-{iodepth}-{numjobs}' (default: recognised pairs)",
     )
     add_warmup(shown, "figures")
     parser.set_defaults(func=_report)
@@ -137,7 +137,7 @@ def _over(read: "Iterable[Timeline]", found: "Sequence[ObservedRun]", options: a
     each = list(points(read, paths, options.over, options.from_path, left_out))
     if left_out:
         more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
-        say(f"--over: without {' and '.join(options.over)}, left out: {', '.join(left_out[:3])}{more}")
+        say(f"--over: left out runs without {' and '.join(options.over)}: {', '.join(left_out[:3])}{more}")
     return each
 
 

@@ -112,7 +112,7 @@ def _list(options: argparse.Namespace) -> int:
     for sentence in unreadable:
         say(sentence)
     if not rows:
-        raise UserError(f"no such runs in {', '.join(map(str, options.paths))}", FAILED)
+        raise UserError(f"no matching runs in {', '.join(map(str, options.paths))}", FAILED)
     return 0
 
 

@@ -122,9 +122,7 @@ class PushFile:
         name = f"{self._path.parent.name}/{self._path.name}"
         if offset > status.st_size:
             size = status.st_size
-            raise NotStored(
-                "gap", f"{name} has {size} bytes, so that none can be put at {offset}: expected at most {size}", size
-            )
+            raise NotStored("gap", f"{name} has {size} bytes: expected an offset of at most {size}, got {offset}", size)
         present = os.pread(descriptor, len(data), offset)
         if not data.startswith(present):
             raise NotStored("other_content", f"{name} already exists, with other content: push under another name")

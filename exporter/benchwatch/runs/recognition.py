@@ -131,7 +131,7 @@ class Recognition:
         part_of_another = name.rpartition(".")[0] in files
         if status.size and quiet and not part_of_another and known.tried:
             path = self._folder / name
-            known.problem = f"{path} is left alone: {known.foreign}expected the output of {names()}"
+            known.problem = f"{path} is ignored: {known.foreign}expected the output of {names()}"
             self._faults.say("unrecognised", known.problem, name)
 
 

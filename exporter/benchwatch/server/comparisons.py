@@ -82,7 +82,7 @@ class ComparisonPages:
         task = self._made.get(asked.names)
         if task is None:
             if sum(not one.done() for one in self._made.values()) >= _MOST_WAITING:
-                return self._page(asked, _note("Other comparisons are being made: this page tries again"), seconds=5)
+                return self._page(asked, _note("Other comparisons are running: this page will try again"), seconds=5)
             task = self._made[asked.names] = asyncio.create_task(self._compare(asked))
             task.add_done_callback(lambda _: self._forget_later(asked.names))
         await asyncio.wait({task}, timeout=_FIRST)

@@ -217,7 +217,7 @@ class Pushes:
                 async for chunk in chunks(request.content, request.path, coding):
                     data += chunk
                     if max(len(data), request.content_length or 0) > largest:
-                        raise Refused(413, f"the body has more than {largest} bytes, which is the maximum here")
+                        raise Refused(413, f"the body exceeds the maximum of {largest} bytes")
         except TimeoutError:
             raise Refused(408, f"the body did not arrive within {_BODY_SECONDS} s") from None
         finally:
@@ -226,7 +226,7 @@ class Pushes:
 
     def _check_length(self, length: int) -> None:
         if length > self._settings.max_push_bytes:
-            raise Refused(413, f"the push has more than {self._settings.max_push_bytes} bytes (push.max_push_bytes)")
+            raise Refused(413, f"the push exceeds {self._settings.max_push_bytes} bytes (push.max_push_bytes)")
 
     async def _copy(self, body: StreamReader, whose: str, coding: str, file: PushFile) -> int:
         """Write a body as it arrives; wait for the disk only if it is far behind. Returns the number of bytes.
@@ -271,7 +271,7 @@ class Pushes:
 
 def _check_number(active: int, most: int) -> None:
     if active >= most:
-        sentence = f"{most} pushes are active, which is the maximum: try again later"
+        sentence = f"{most} pushes are active, the maximum: try again later"
         raise Refused(429, sentence, {"Retry-After": "10"})
 
 

@@ -121,10 +121,10 @@ def _select(name: str, every: str, values: Iterable[str], chosen: str) -> str:
 
 
 _RIGHT = ' class="figure"'
-_COLUMNS = ("State", "Tool", "Throughput", "Its course", "Mean latency", "p99", "Duration", "Last report")
+_COLUMNS = ("State", "Tool", "Throughput", "Trend", "Mean latency", "p99", "Duration", "Last report")
 _HEAD = (
     "<thead><tr><th>Run</th>"
-    + "".join(f"<th{'' if name in ('State', 'Tool', 'Its course') else _RIGHT}>{name}</th>" for name in _COLUMNS)
+    + "".join(f"<th{'' if name in ('State', 'Tool', 'Trend') else _RIGHT}>{name}</th>" for name in _COLUMNS)
     + "</tr></thead>"
 )
 

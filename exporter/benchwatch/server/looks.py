@@ -174,7 +174,7 @@ class Looks:
         look = self._looks.get(run.name)
         if look is None or [one.folder for one in look.places] != [one.folder for one in places]:
             if look is None and len(self._looks) >= _MOST and not self._let_go(_PAUSE + _FIRST):
-                text = f"{_MOST} other runs are being looked at, which is the maximum: close one of their pages"
+                text = f"{_MOST} other runs are open, the maximum: close one of their pages"
                 return {"course": PagePart("", run_plots.note(text))}
             if look is not None:
                 look.stop()

@@ -39,7 +39,7 @@ def note(text: str) -> str:
 def drawn(timelines: Sequence[Timeline], before: Run | None = None) -> str:
     """All sections that are made from its files; `before` is the run whose parameters are compared with its own."""
     if not timelines:
-        return note(f"nothing is recognised yet in the files of this run: expected output of {names()}")
+        return note(f"the files of this run have no recognised output yet: expected output of {names()}")
     run = view(timelines[0].run, timelines)
     parts = (
         ("Result", partial(_results, timelines)),
@@ -148,7 +148,7 @@ def alerts(url: str, name: str) -> str:
     try:
         firing = Prometheus(url, 0.0, 0.0, _PATIENCE).firing()
     except PrometheusError as error:
-        return note(f"No alerts and no disks: {error}; this page keeps asking.")
+        return note(f"No alerts and no disks: {error}; this page keeps trying.")
     found = [one for one in firing if _labels(one).get("run") in (None, name) and _name(one) != UNSEEN]
     found.sort(key=lambda one: (_labels(one).get("run") is None, _labels(one).get("severity") != _CRITICAL))
     slow = sorted((one for one in found if _name(one) in SLOW), key=lambda one: _name(one) != "RunSlow")

@@ -87,4 +87,4 @@ async def chunks(body: StreamReader, whose: str, coding: str) -> AsyncIterator[b
         except zlib.error as error:
             raise Refused(400, f"cannot unpack the body: expected {coding} data") from error
     if unpacker and not unpacker.whole:
-        raise Refused(400, f"the body is cut off: its {coding} data do not end, after {unpacked} bytes unpacked")
+        raise Refused(400, f"the body is cut off: its {coding} data stop after {unpacked} unpacked bytes")

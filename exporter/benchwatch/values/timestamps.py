@@ -62,10 +62,10 @@ def _local(moment: datetime, text: str) -> float:
     """The moment at which local clocks show this time. Raises ValueError if they skip it or show it twice."""
     first, second = moment.timestamp(), moment.replace(fold=1).timestamp()
     if datetime.fromtimestamp(first) != moment:
-        raise _Ambiguous(f"{text} does not exist today: clocks are set forward, from before it to after it")
+        raise _Ambiguous(f"{text} does not exist today: clocks skip it")
     if first != second:
         both = " or ".join(shown_moment(each) for each in (first, second))
-        raise _Ambiguous(f"{text} is twice today, as clocks are set back: write {both}")
+        raise _Ambiguous(f"{text} occurs twice today, because clocks are set back: write {both}")
     return first
 
 

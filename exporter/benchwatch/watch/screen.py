@@ -50,7 +50,7 @@ class Screen:
         """The screen, with the keys in the last line."""
         moment = self._paused or self._moment
         body = self._body(moment, width, height - 1)
-        keys = ["q quit", "j k run", "p go on" if self._paused else "p pause"]
+        keys = ["q quit", "j k run", "p resume" if self._paused else "p pause"]
         if not self._prometheus:
             keys.append("alerts: --prometheus URL")
         foot = joined([text(key, "dim") for key in keys])

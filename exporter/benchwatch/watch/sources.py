@@ -66,7 +66,7 @@ def _refusal(status: int) -> tuple[str, str]:
     """What an HTTP status means, and what to check."""
     return {
         401: ("requires a user and a password: http://USER:PASSWORD@HOST:PORT", ""),
-        403: ("does not let this user or certificate in (HTTP status 403)", ""),
+        403: ("denies access to this user or certificate (HTTP status 403)", ""),
         404: ("has no such page (HTTP status 404)", _RUNNING),
     }.get(status, (f"answers with HTTP status {status}", _RUNNING))
 

@@ -11,7 +11,7 @@ INFO = Family(
 MESSAGE = Family(
     "benchwatch_run_why_message",
     "gauge",
-    "1 for what a person is told (alert RunSlow): a slow run, its layer, since when (UTC), and whether another layer "
+    "1 for the message of the alert RunSlow: a slow run, its layer, since when (UTC), and whether another layer "
     "was named before. Of runs that are slow in one layer of a machine, only one.",
     ("run", "host", "layer", "since", "corrected"),
 )

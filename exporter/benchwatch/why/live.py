@@ -130,7 +130,7 @@ class Engine:
         if problem != self._problem:
             self._problem = problem
             if problem:
-                _log.warning("why runs are slow is not known: %s", problem)
+                _log.warning("cannot tell why runs are slow: %s", problem)
         self._exported = tuple(self._samples(now))
 
     def _ask(self, now: float) -> None:
