@@ -15,6 +15,7 @@ from .redis_benchmark import REDIS_BENCHMARK
 from .roles import Roles
 from .sysbench import SYSBENCH
 from .vdbench import VDBENCH
+from .vioperf import VIOPERF
 from .ycsb import YCSB
 
 TOOLS: list[Tool] = [
@@ -29,6 +30,7 @@ TOOLS: list[Tool] = [
     BENCHBASE,
     REDIS_BENCHMARK,
     MEMTIER,
+    VIOPERF,
 ]
 """A list, because a test adds its own tool; whatever derives from it is therefore made on demand."""
 
