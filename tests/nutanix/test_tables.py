@@ -207,18 +207,16 @@ def test_rows_beyond_the_bound_are_left_out_and_counted() -> None:
     assert notes.unrecognised == [Unrecognised("other", "3 rows after the first 100000", 3)]
 
 
-def test_tables_nested_too_deeply_are_left_out_and_counted() -> None:
-    notes = Notes()
-    found = read_tables(b"<table><tr><td>a" * 25 + b"</table>" * 25 + b"<table><tr><td>1<td>2</table>", notes)
-    assert found[-1].rows == [["1", "2"]]
-    assert notes.unrecognised == [Unrecognised("other", "5 tables after the first 20000 or in more than 19 others", 5)]
+def test_tables_nested_without_end_are_read_one_by_one() -> None:
+    found = read_tables(b"<table><tr><td>a" * 2500 + b"</table>" * 2500 + b"<table><tr><td>1<td>2</table>")
+    assert [table.rows for table in found] == [[["1", "2"]]]
 
 
-def test_tables_beyond_the_bound_are_left_out_and_counted() -> None:
-    notes = Notes()
-    found = read_tables(b"<table><tr><td>1<td>2</table>" * 20_003, notes)
-    assert len(found) == 20_000
-    assert [entry.times for entry in notes.unrecognised] == [3]
+def test_rows_after_a_table_in_a_cell_are_not_lost() -> None:
+    inner = "<table><tr><th>A<th>B<tr><td>1<td>2</table>"
+    found = read_tables(f"<table><tr><td>x<td>5<tr><td>y<td>{inner}<tr><td>z<td>7</table>".encode())
+    assert [table.rows for table in found] == [[["x", "5"]], [["1", "2"]], [["z", "7"]]]
+    assert found[1].titles == ("y",)
 
 
 def test_a_table_has_the_nearest_titles_only() -> None:

@@ -41,16 +41,12 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--deadline",
         type=_deadline,
-        default=Duration(60),
         metavar="TIME",
+        default=Duration(60),
         help="time limit for each page (default: 60s)",
     )
-    what.add_argument(
-        "--vdisk",
-        metavar="ID",
-        action="append",
-        help="read the page of this vdisk; can be repeated (default: the first vdisk)",
-    )
+    vdisk = "read the page of this vdisk; can be repeated (default: the first vdisk)"
+    what.add_argument("--vdisk", metavar="ID", action="append", help=vdisk)
 
     check = inner.add_parser(
         "check",
@@ -79,16 +75,14 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
             "benchwatch nutanix save http://cvm:2009 --vdisk 15432793 --output pages",
         ),
     )
-    save.add_argument_group("output").add_argument(
-        "--output",
-        type=Path,
-        default=Path("nutanix-pages"),
-        metavar="DIR",
-        help="folder for the copy (default: nutanix-pages)",
+    output = save.add_argument_group("output")
+    folder = Path("nutanix-pages")
+    output.add_argument(
+        "--output", type=Path, metavar="DIR", default=folder, help=f"folder for the copy (default: {folder})"
     )
     save.set_defaults(func=_save)
 
-    command = inner.add_parser(
+    simulate = inner.add_parser(
         "simulate",
         help="serve the pages of simulated CVMs, and the metrics of a guest",
         usage="benchwatch nutanix simulate [options]",
@@ -99,36 +93,20 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
             "benchwatch nutanix simulate --list",
         ),
     )
-    simulate = command.add_argument_group("what to simulate, and where")
-    simulate.add_argument(
-        "--listen",
-        type=_address,
-        default=("127.0.0.1", DEFAULT_PORT),
-        metavar="HOST:PORT",
-        help=f"where to listen (default: 127.0.0.1:{DEFAULT_PORT})",
-    )
-    simulate.add_argument(
-        "--scene",
-        default="checkpoint",
-        metavar="NAME",
-        help="what happens; --list shows all scenes (default: checkpoint)",
-    )
-    simulate.add_argument("--vdisks", type=count, default=8, metavar="N", help="total number of vdisks (default: 8)")
-    simulate.add_argument(
-        "--cvms", type=count, default=1, metavar="N", help="number of CVMs, on ports from --listen upwards (default: 1)"
-    )
-    simulate.add_argument(
-        "--seed", type=int, default=1, metavar="N", help="the same seed gives the same numbers (default: 1)"
-    )
-    simulate.add_argument(
-        "--runs.path",
-        dest="runs",
-        type=Path,
-        metavar="DIR",
-        help="also write the run of a simulated pgbench in the guest, to a new folder SCENE-TIME in DIR",
-    )
-    simulate.add_argument("--list", action="store_true", help="list the scenes, then exit")
-    command.set_defaults(func=_simulate)
+    simulate.set_defaults(func=_simulate)
+    add_option = simulate.add_argument_group("what to simulate, and where").add_argument
+    where = f"where to listen (default: 127.0.0.1:{DEFAULT_PORT})"
+    add_option("--listen", type=_address, default=("127.0.0.1", DEFAULT_PORT), metavar="HOST:PORT", help=where)
+    scene = "what happens; --list shows all scenes (default: checkpoint)"
+    add_option("--scene", default="checkpoint", metavar="NAME", help=scene)
+    add_option("--vdisks", type=count, default=8, metavar="N", help="total number of vdisks (default: 8)")
+    cvms = "number of CVMs, on ports from --listen upwards (default: 1)"
+    add_option("--cvms", type=count, default=1, metavar="N", help=cvms)
+    seed = "the same seed gives the same numbers (default: 1)"
+    add_option("--seed", type=int, default=1, metavar="N", help=seed)
+    run = "also write the run of a simulated pgbench in the guest, to a new folder SCENE-TIME in DIR"
+    add_option("--runs.path", dest="runs", type=Path, metavar="DIR", help=run)
+    add_option("--list", action="store_true", help="list the scenes, then exit")
 
 
 def _deadline(text: str) -> Duration:

@@ -11,17 +11,15 @@ beyond the next `<` twice, so the time is proportional to the size of the page.
 
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from html import unescape
-from itertools import chain, takewhile, zip_longest
+from itertools import takewhile, zip_longest
 from typing import NamedTuple
 
 from .notes import Notes
 
 MAX_COLUMNS = 200
 MAX_ROWS = 100_000
-MAX_TABLES = 20_000
-MAX_NESTED = 20
 MAX_TITLES = 50
 
 _INLINE = frozenset(("a", "i", "em", "u", "tt", "code", "small", "span", "sub", "sup", "nobr"))
@@ -76,109 +74,49 @@ def read_tables(html: bytes, notes: Notes | None = None) -> list[PageTable]:
     """All tables of data, in the page's order; what is left out is noted. Never raises."""
     reader = _Reader()
     reader.read(html.decode("utf-8", "replace"))
-    if notes is not None and reader.rows_left_out:
-        notes.refuse("", f"{reader.rows_left_out} rows after the first {MAX_ROWS}", reader.rows_left_out)
-    if notes is not None and reader.tables_left_out:
-        text = f"{reader.tables_left_out} tables after the first {MAX_TABLES} or in more than {MAX_NESTED - 1} others"
-        notes.refuse("", text, reader.tables_left_out)
-    tables: list[PageTable] = []
-    titles: deque[str] = deque(maxlen=MAX_TITLES)
-    texts: list[str] = []
-    for piece in chain(reader.page, [None]):
-        if isinstance(piece, str):
-            texts.append(piece)
-            continue
-        if text := collapse("".join(texts)):
-            titles.append(text)
-        texts.clear()
-        if piece is None:
-            continue
-        table = piece.data(tuple(titles))
-        if title := _title(table):
-            titles.append(title)
-            continue
-        titles.clear()
-        if table.columns or table.rows:
-            tables.append(table)
-    return tables
-
-
-def _title(table: PageTable) -> str:
-    """The text of a table that holds nothing but one text in one row; empty for a table of data."""
-    if len(table.rows) + bool(table.columns) > 1:
-        return ""
-    texts = [text for text in (table.rows[0] if table.rows else [group for group, _ in table.columns]) if text]
-    return collapse(texts[0]) if len(texts) == 1 else ""
-
-
-_Pieces = list["str | _Table | None"]
-"""The content of a cell or of the page: texts, None where a tag separates texts, and tables."""
+    if notes is not None and reader.left_out:
+        notes.refuse("", f"{reader.left_out} rows after the first {MAX_ROWS}", reader.left_out)
+    return reader.tables
 
 
 class _Row:
-    __slots__ = ("cells", "headers", "links", "plain", "spans")
+    """Stripped texts of the cells, `href`s, and the columns and rows that a cell spans, by its index, if several."""
+
+    __slots__ = ("headers", "links", "spans", "texts")
 
     def __init__(self) -> None:
-        self.cells: list[_Pieces] = []
-        self.plain: list[str] | None = None
-        """The stripped texts of the cells, if they hold nothing else; `cells` is then empty."""
-        self.headers = 0
+        self.texts: list[str] = []
         self.links: list[str] = []
         self.spans: dict[int, tuple[int, int]] = {}
-        """The columns and rows that a cell spans, by its index, if more than one."""
+        self.headers = 0
 
     @property
     def is_header(self) -> bool:
-        return self.headers == len(self.cells) > 0
-
-    def contents(self) -> Iterable[_Pieces]:
-        return self.cells if self.plain is None else ([text] for text in self.plain)
-
-    def texts(self) -> list[str]:
-        """Stripped texts of the cells."""
-        return self.plain if self.plain is not None else ["".join(_texts(cell)).strip() for cell in self.cells]
-
-
-class _Table:
-    """A table and, while it is read, the open row, the open cell (`kind`: td or th) and what is around the table."""
-
-    __slots__ = ("around", "cell", "has_tables", "kind", "row", "rows")
-
-    def __init__(self, around: _Pieces) -> None:
-        self.rows: list[_Row] = []
-        self.has_tables = False
-        self.around = around
-        self.row: _Row | None = None
-        self.cell: _Pieces | None = None
-        self.kind = ""
-
-    def data(self, titles: tuple[str, ...]) -> PageTable:
-        """The table with these titles."""
-        header = _grid(list(takewhile(lambda row: row.is_header, self.rows)), MAX_COLUMNS, repeated=True)
-        columns = [
-            (collapse(group), collapse(" ".join(labels)))
-            for group, *labels in list(zip_longest(*header, fillvalue=""))[: len(header[0]) if header else 0]
-        ]
-        body = [row for row in self.rows if not row.is_header]  # the header may be repeated further down
-        rows = [row.texts() for row in body]
-        if any(row.spans for row in body) and any(len(row) != len(columns) for row in rows):
-            rows = _grid(body, min(len(columns) or max(map(len, rows)), MAX_COLUMNS))
-        return PageTable(
-            titles, tuple(columns), rows, {index: row.links for index, row in enumerate(body) if row.links}
-        )
+        return self.headers == len(self.texts) > 0
 
 
 class _Reader:
-    """Reads a page tag by tag; `page` is its content."""
+    """Reads a page tag by tag.
+
+    A table in a cell of a table with a header is a picture: its texts are those of the cell. In a cell of any other
+    table, it is read by itself: the texts before it in the row are titles, the rows after it are a table of their own.
+    """
 
     def __init__(self) -> None:
-        self.page: _Pieces = []
-        self.rows_left_out = 0
-        self.tables_left_out = 0
-        self._rows = 0
-        self._tables = 0
-        self._open: list[_Table] = []
-        self._too_deep = 0
+        self.tables: list[PageTable] = []
+        self.left_out = 0
+        self._count = 0
+        self._titles: deque[str] = deque(maxlen=MAX_TITLES)
+        self._outside: list[str] = []
+        """Texts outside cells since the last tag that separates texts."""
+        self._around = 0
+        """How many tables the open one is in."""
+        self._pictures = 0
+        self._rows: list[_Row] | None = None
+        """The rows of the open table, if one is open; so with the row, and the texts in the cell."""
+        self._row = _Row()
+        self._cell: list[str] | None = None
+        self._kind = ""
 
     def read(self, text: str) -> None:
         """Read all of it. Never raises."""
@@ -188,73 +126,93 @@ class _Reader:
                 self._add(text[position : tag.start()])
             position = tag.end()
             name = (tag["name"] or "").lower()
-            is_row = name == "tr" and self._open and not self._too_deep
+            is_row = name == "tr" and self._rows is not None and not self._pictures
             if is_row and (row := _PLAIN_ROW.match(text, tag.start())):
+                self._end_cell()
                 self._plain_row(row[1])
                 position = row.end()
             elif name:
                 self._tag(name, bool(tag["closes"]), tag[0])
         self._add(text[position:])
-        while self._open:
-            self._close()
+        self._end_table()
 
     def _tag(self, name: str, closes: bool, tag: str) -> None:
         if name == "table":
-            self._table(closes)
-        elif not self._open or self._too_deep or name not in ("tr", "td", "th", "thead", "tbody", "tfoot"):
-            if name == "a" and not closes and self._open and self._open[-1].row is not None:
-                self._open[-1].row.links.append(_attribute(_HREF, tag))
-            is_cell = self._open and self._open[-1].cell is not None
-            if name != "a" and (is_cell or name not in _INLINE):
-                self._add(None)
+            if closes:
+                self._table_closed()
+            else:
+                self._table_opened()
+        elif name == "a":
+            if not closes:
+                self._row.links.append(_attribute(_HREF, tag))
+        elif self._rows is None or self._pictures or name not in ("tr", "td", "th", "thead", "tbody", "tfoot"):
+            if self._cell is not None or name not in _INLINE:
+                self._separate()
         elif name not in ("td", "th"):
-            self._open[-1].row = self._open[-1].cell = None
-            if name == "tr" and not closes:
-                self._row()
+            self._end_cell()
+            self._row = _Row()
         elif not closes:
-            self._cell(name, tag)
-        elif name == self._open[-1].kind:
-            self._open[-1].cell = None
+            self._cell_opened(name, tag)
+        elif name == self._kind:
+            self._end_cell()
 
-    def _table(self, closes: bool) -> None:
-        if closes:
-            if self._too_deep:
-                self._too_deep -= 1
-            elif self._open:
-                self._close()
+    def _table_opened(self) -> None:
+        titles: list[str] = []
+        if self._pictures or (self._cell is not None and self._rows and self._rows[0].is_header):
+            self._pictures += 1
+            self._separate()
             return
-        while self._open and self._open[-1].cell is None:  # a table is in a cell or in no table
-            self._close()
-        self._tables += 1
-        if len(self._open) >= MAX_NESTED or self._tables > MAX_TABLES:
-            self._too_deep += 1
-            self.tables_left_out += 1
+        if self._cell is not None:
+            self._around += 1
+            self._end_cell()
+            titles = self._row.texts
+            self._row.texts = []
+        self._end_table()
+        self._titles += filter(None, map(collapse, titles))
+        self._rows = []
+
+    def _table_closed(self) -> None:
+        if self._pictures:
+            self._pictures -= 1
+            self._separate()
             return
-        if self._open:
-            self._open[-1].has_tables = True
-        self._open.append(_Table(self._here()))
+        self._end_table()
+        if self._around:
+            self._around -= 1
+            self._rows = []
 
-    def _close(self) -> None:
-        """The last open table ends; one that only places others is replaced by its content."""
-        table = self._open.pop()
-        if not table.has_tables or any(row.is_header for row in table.rows):
-            table.around.append(table)
-        else:
-            cells = (cell for row in table.rows for cell in row.contents())
-            table.around += [None, *(piece for cell in cells for piece in (*cell, None))]
+    def _end_table(self) -> None:
+        self._end_cell()
+        self._separate()
+        rows = self._rows or []
+        self._rows, self._row = None, _Row()
+        header = _grid(list(takewhile(lambda row: row.is_header, rows)), MAX_COLUMNS, repeated=True)
+        columns = [
+            (collapse(group), collapse(" ".join(labels)))
+            for group, *labels in list(zip_longest(*header, fillvalue=""))[: len(header[0]) if header else 0]
+        ]
+        body = [row for row in rows if row.texts and not row.is_header]  # the header may be repeated further down
+        texts = [row.texts for row in body]
+        if any(row.spans for row in body) and any(len(row) != len(columns) for row in texts):
+            texts = _grid(body, min(len(columns) or max(map(len, texts)), MAX_COLUMNS))
+        alone = [text for text in (texts[0] if texts else [group for group, _ in columns]) if text]
+        if len(texts) + bool(columns) == 1 and len(alone) == 1:
+            self._titles.append(collapse(alone[0]))
+        elif columns or texts:
+            links = {index: row.links for index, row in enumerate(body) if row.links}
+            self.tables.append(PageTable(tuple(self._titles), tuple(columns), texts, links))
+            self._titles.clear()
 
-    def _row(self) -> _Row:
-        row = self._open[-1].row = _Row()
-        if self._rows < MAX_ROWS:
-            self._rows += 1
-            self._open[-1].rows.append(row)
+    def _add_row(self) -> None:
+        self._count += 1
+        if self._rows is None or self._count > MAX_ROWS:
+            self.left_out += 1
         else:
-            self.rows_left_out += 1
-        return row
+            self._rows.append(self._row)
 
     def _plain_row(self, cells: str) -> None:
-        row = self._row()
-        self._open[-1].row = self._open[-1].cell = None
+        row = self._row = _Row()
+        self._add_row()
         if "<a" in cells or "<A" in cells:
             row.links = [_attribute(_HREF, link) for link in _LINK.findall(cells) if link[1] != "/"]
             cells = _LINK.sub("", cells)
@@ -263,32 +221,37 @@ class _Reader:
         texts = (plain.split("<td>")[1:] if is_plain else _CELL_TEXT.findall(cells))[:MAX_COLUMNS]
         if "&" in cells:
             texts = [_unescaped(text) for text in texts]
-        row.plain = list(map(str.strip, texts))
+        row.texts = list(map(str.strip, texts))
+        self._row = _Row()
 
-    def _cell(self, kind: str, tag: str) -> None:
-        here = self._open[-1]
-        row = here.row or self._row()
-        here.cell, here.kind = [], kind
-        if len(row.cells) >= MAX_COLUMNS:
-            return
+    def _cell_opened(self, kind: str, tag: str) -> None:
+        self._end_cell()
+        if not self._row.texts:
+            self._add_row()
+        self._cell, self._kind = [], kind
         if "span" in tag.lower():
-            row.spans[len(row.cells)] = _span(_attribute(_COLSPAN, tag)), _span(_attribute(_ROWSPAN, tag))
-        row.cells.append(here.cell)
-        row.headers += kind == "th"
+            spans = _span(_attribute(_COLSPAN, tag)), _span(_attribute(_ROWSPAN, tag))
+            self._row.spans[len(self._row.texts)] = spans
 
-    def _here(self) -> _Pieces:
-        """What the next text or table is in: the open cell, or what is around a table without one."""
-        if not self._open:
-            return self.page
-        return self._open[-1].around if self._open[-1].cell is None else self._open[-1].cell
+    def _end_cell(self) -> None:
+        if self._cell is not None and len(self._row.texts) < MAX_COLUMNS:
+            self._row.texts.append("".join(self._cell).strip())
+            self._row.headers += self._kind == "th"
+        self._cell = None
 
-    def _add(self, piece: str | None) -> None:
-        pieces = self._here()
-        if piece is None:
-            if pieces and pieces[-1] is not None:
-                pieces.append(None)
-        elif not self._open or self._open[-1].cell is not None or not piece.isspace():
-            pieces.append(_unescaped(piece))
+    def _separate(self) -> None:
+        if self._cell is not None:
+            self._cell.append(" ")
+            return
+        if text := collapse("".join(self._outside)):
+            self._titles.append(text)
+        self._outside.clear()
+
+    def _add(self, text: str) -> None:
+        if self._cell is not None:
+            self._cell.append(_unescaped(text))
+        elif self._rows is None or not text.isspace():
+            self._outside.append(_unescaped(text))
 
 
 def _grid(rows: Iterable[_Row], width: int, repeated: bool = False) -> list[list[str]]:
@@ -298,7 +261,7 @@ def _grid(rows: Iterable[_Row], width: int, repeated: bool = False) -> list[list
     """Rows that a cell above still covers, by column."""
     for row in rows:
         texts: list[str] = []
-        cells = enumerate(row.texts())
+        cells = enumerate(row.texts)
         while len(texts) < MAX_COLUMNS:
             column = len(texts)
             if below[column]:
@@ -314,19 +277,6 @@ def _grid(rows: Iterable[_Row], width: int, repeated: bool = False) -> list[list
             texts += [text, *[text if repeated else ""] * (columns - 1)]
         grid.append(texts)
     return grid
-
-
-def _texts(pieces: _Pieces) -> Iterator[str]:
-    """The texts in the pieces, and a space where a tag separates them."""
-    for piece in pieces:
-        if isinstance(piece, str):
-            yield piece
-        else:
-            yield " "
-            for row in piece.rows if piece is not None else ():
-                for cell in row.contents():
-                    yield from _texts(cell)
-                    yield " "
 
 
 def _unescaped(text: str) -> str:

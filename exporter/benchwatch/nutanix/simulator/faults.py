@@ -8,7 +8,7 @@ A checkpoint writes at the time of the fault, and in the steady scene too, becau
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .load import KILOBYTE, Load, LoadStream
 from .scenes import DATA, LOG, LOG_SIZES, Scene
@@ -30,66 +30,61 @@ class _Fault(NamedTuple):
     """`change` turns a usual load into a bad one, by a strength of 1 to 3. `vdisks` are the vdisks that it affects."""
 
     description: str
-    change: Callable[[Load, float], Load]
+    change: Callable[[Load, float], Load] = lambda load, strength: load
     vdisks: tuple[str, ...] = (DATA, LOG)
     one_of_them: bool = False
     """It affects one of the vdisks or both, by chance."""
 
 
-def _slower(load: Load, reads: float, writes: float, store: float = 1) -> Load:
+def _slower(load: Load, reads: float, writes: float, store: float = 1, **changes: Any) -> Load:
     return replace(
         load,
         read=replace(load.read, latency=load.read.latency * reads),
         write=replace(load.write, latency=load.write.latency * writes),
         backend_latency=(load.backend_latency or 0) * store,
+        **changes,
     )
-
-
-def _path_slow(load: Load, strength: float) -> Load:
-    return replace(load, path=load.path + 12_000 * strength)
-
-
-def _vdisk_slow(load: Load, strength: float) -> Load:
-    return _slower(load, 14 * strength, 14 * strength)
 
 
 def _oplog_full(load: Load, strength: float) -> Load:
-    return replace(
-        _slower(load, 1, 12 * strength, 1.5),
-        oplog_share=0.4,
-        oplog_kilobytes=_OPLOG_LIMIT,
-        drain_kilobytes=6 * load.drain_kilobytes,
-        oplog_queued=round(20 * strength),
-    )
+    full = replace(load, oplog_share=0.4, oplog_kilobytes=_OPLOG_LIMIT, drain_kilobytes=6 * load.drain_kilobytes)
+    return _slower(full, 1, 12 * strength, 1.5, oplog_queued=round(20 * strength))
 
 
-def _oplog_bypassed(load: Load, strength: float) -> Load:
-    return replace(_slower(load, 1, 12 * strength, 2 * strength), oplog_share=0.05)
-
-
-def _reads_hdd(load: Load, strength: float) -> Load:
-    sources = {"Cache DRAM": 0.2, "Estore SSD Local": 0.2, "Estore HDD Local": 0.6}
-    return replace(_slower(load, 10 * strength, 1, 12 * strength), read_source=sources)
-
-
-def _reads_remote(load: Load, strength: float) -> Load:
-    sources = {"Cache DRAM": 0.2, "Estore SSD Local": 0.1, "Estore SSD Remote": 0.7}
-    return replace(_slower(load, 8 * strength, 1, 8 * strength), read_source=sources)
-
-
-def _cvm_queue(load: Load, strength: float) -> Load:
-    return replace(_slower(load, 6 * strength, 6 * strength), queued=round(80 * strength))
-
-
+_FROM_HDD = {"Cache DRAM": 0.2, "Estore SSD Local": 0.2, "Estore HDD Local": 0.6}
+_FROM_REMOTE = {"Cache DRAM": 0.2, "Estore SSD Local": 0.1, "Estore SSD Remote": 0.7}
 _FAULTS: Mapping[str, _Fault] = {
-    "steady": _Fault("no fault", lambda load, strength: load),
-    "path-slow": _Fault("a slow path between guest and CVM; both ends are as usual", _path_slow, one_of_them=True),
-    "vdisk-slow": _Fault("a slow front end, without a cause that the CVM shows", _vdisk_slow, one_of_them=True),
+    "steady": _Fault("no fault"),
+    "path-slow": _Fault(
+        "a slow path between guest and CVM; both ends are as usual",
+        lambda load, strength: replace(load, path=load.path + 12_000 * strength),
+        one_of_them=True,
+    ),
+    "vdisk-slow": _Fault(
+        "a slow front end, without a cause that the CVM shows",
+        lambda load, strength: _slower(load, 14 * strength, 14 * strength),
+        one_of_them=True,
+    ),
     "oplog-full": _Fault("a full oplog: writes wait, and many bypass it", _oplog_full),
-    "oplog-bypassed": _Fault("writes bypass an oplog that is not full", _oplog_bypassed, (LOG,)),
-    "reads-hdd": _Fault("most reads come from hard disks", _reads_hdd, (DATA,)),
-    "reads-remote": _Fault("most reads come from another host", _reads_remote, (DATA,)),
-    "cvm-queue": _Fault("operations queue in the CVM", _cvm_queue),
+    "oplog-bypassed": _Fault(
+        "writes bypass an oplog that is not full",
+        lambda load, strength: _slower(load, 1, 12 * strength, 2 * strength, oplog_share=0.05),
+        (LOG,),
+    ),
+    "reads-hdd": _Fault(
+        "most reads come from hard disks",
+        lambda load, strength: _slower(load, 10 * strength, 1, 12 * strength, read_source=_FROM_HDD),
+        (DATA,),
+    ),
+    "reads-remote": _Fault(
+        "most reads come from another host",
+        lambda load, strength: _slower(load, 8 * strength, 1, 8 * strength, read_source=_FROM_REMOTE),
+        (DATA,),
+    ),
+    "cvm-queue": _Fault(
+        "operations queue in the CVM",
+        lambda load, strength: _slower(load, 6 * strength, 6 * strength, queued=round(80 * strength)),
+    ),
 }
 
 

@@ -21,6 +21,10 @@ class PageBar(NamedTuple):
 
 Cell = str | Link | PageBar | None
 """None is no value."""
+BAR = "Bar Graph"
+_BAR_WIDTH = 20
+"""Cells of a bar; its column has as many in a header of one row."""
+Heading = Literal["h1", "h2", "h3", "b", "table"]
 
 
 class PageColumn(NamedTuple):
@@ -28,14 +32,6 @@ class PageColumn(NamedTuple):
 
     group: str
     label: str = ""
-
-
-BAR_WIDTH = 20
-"""Cells of a bar; its column has as many in a header of one row."""
-BAR = "Bar Graph"
-
-
-Heading = Literal["h1", "h2", "h3", "b", "table"]
 
 
 @dataclass(frozen=True)
@@ -63,18 +59,16 @@ class PageWriter:
 
     def page(self, document: PageDocument) -> str:
         """The HTML of a page."""
-        body = "\n".join(self.section(section) for section in document.sections)
+        body = "\n".join(map(self.section, document.sections))
         head = self.tag("head", self.tag("title", escape(document.title)))
-        return self.tag("html", f"\n{head}\n{self.tag('body', f'{chr(10)}{body}{chr(10)}')}\n") + "\n"
+        return self.tag("html", f"\n{head}\n{self.tag('body', _lines(body))}\n") + "\n"
 
     def section(self, section: PageSection) -> str:
         """The title, note and table of a section."""
-        parts = [self.heading(section.heading, section.title)] if section.title else []
-        if section.note:
-            parts.append(self.tag("p", section.note))
+        title = self.heading(section.heading, section.title) if section.title else ""
+        note = self.tag("p", section.note) if section.note else ""
         rows = self.rows(self.header(section.columns), [self.row(cells) for cells in section.rows])
-        parts.append(self.tag("table", "\n" + "\n".join(rows) + "\n", border="1"))
-        return "\n".join(parts)
+        return "\n".join(filter(None, (title, note, self.tag("table", _lines(*rows), border="1"))))
 
     def rows(self, header: list[str], body: list[str]) -> list[str]:
         """All rows of a table."""
@@ -83,19 +77,17 @@ class PageWriter:
     def heading(self, heading: Heading, title: str) -> str:
         """A title; `table` is a table of its own."""
         text = self.text(title)
-        if heading == "table":
-            return self.tag("table", self.tag("tr", self.tag("td", text)))
-        return self.tag(heading, text)
+        return (
+            self.tag("table", self.tag("tr", self.tag("td", text))) if heading == "table" else self.tag(heading, text)
+        )
 
     def header(self, columns: tuple[PageColumn, ...]) -> list[str]:
         """The header's rows: groups, and below them the labels of their columns."""
-        if not columns:
-            return []
         groups = [(group, len(list(members))) for group, members in groupby(column.group for column in columns)]
-        rows = [[self.head(group, BAR_WIDTH if group == BAR else count) for group, count in groups]]
+        rows = [[self.head(group, _BAR_WIDTH if group == BAR else count) for group, count in groups]] if groups else []
         if any(column.label for column in columns):
             rows.append([self.head(column.label, 1) for column in columns])
-        return [self.tag("tr", "\n" + "".join(row) + "\n") for row in rows]
+        return [self.tag("tr", _lines("".join(row))) for row in rows]
 
     def head(self, text: str, width: int) -> str:
         """A cell of the header."""
@@ -103,17 +95,17 @@ class PageWriter:
 
     def row(self, cells: tuple[Cell, ...]) -> str:
         """A row of data."""
-        return self.tag("tr", "\n" + "\n".join(map(self.cell, cells)) + "\n")
+        return self.tag("tr", _lines(*map(self.cell, cells)))
 
     def cell(self, cell: Cell) -> str:
         """A cell; of a bar, all its cells."""
         if isinstance(cell, PageBar):
-            filled = round(cell.ratio * BAR_WIDTH)
-            colours = ["blue"] * filled + ["white"] * (BAR_WIDTH - filled)
+            filled = round(cell.ratio * _BAR_WIDTH)
+            colours = ["blue"] * filled + ["white"] * (_BAR_WIDTH - filled)
             return "".join(self.tag("td", "&nbsp;", bgcolor=colour) for colour in colours)
         if isinstance(cell, Link):
             return self.tag("td", self.tag("a", self.text(cell.text), href=cell.href))
-        return self.tag("td", "" if cell is None else self.text(cell))
+        return self.tag("td", self.text(cell or ""))
 
     def tag(self, name: str, content: str, **attributes: str) -> str:
         """An element."""
@@ -132,3 +124,7 @@ class PageWriter:
 def render(document: PageDocument) -> str:
     """The page's HTML."""
     return PageWriter().page(document)
+
+
+def _lines(*parts: str) -> str:
+    return "\n".join(("", *parts, ""))

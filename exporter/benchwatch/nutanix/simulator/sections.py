@@ -10,50 +10,32 @@ from typing import NamedTuple
 from .load import KILOBYTE, LATENCY_EDGES, MEGABYTE, SIZE_EDGES, Bucket, Load, LoadStream, shared, total
 from .page_html import BAR, Cell, Link, PageBar, PageColumn, PageDocument, PageSection
 
-READ_SOURCES = (
-    "Oplog",
-    "Extent cache",
-    "Cache DRAM",
-    "Cache SSD",
-    "Estore SSD",
-    "Estore HDD",
-    "Block Store",
-    "Zeroes",
-)
-WRITE_DESTINATIONS = ("Oplog", "Estore", "Block Store")
-TIERS = ("SSD-PCIe", "SSD-SATA", "SSD-SATA", "DAS-SATA", "DAS-SATA", "DAS-SATA", "DAS-SATA")
+READ_SOURCES = ("Oplog", "Extent cache", "Cache DRAM", "Cache SSD", "Estore SSD", "Estore HDD", "Block Store", "Zeroes")
+_WRITE_DESTINATIONS = ("Oplog", "Estore", "Block Store")
+_TIERS = ("SSD-PCIe", "SSD-SATA", "SSD-SATA", "DAS-SATA", "DAS-SATA", "DAS-SATA", "DAS-SATA")
+_DRAINED_KILOBYTES = 320
+"""Size of a write that drains the oplog, approximately."""
 
-FRONTEND_COLUMNS = (
-    PageColumn("VDisk Name"),
-    *(PageColumn("Unstable data", label) for label in ("KB", "Ops/s", "KB/s")),
-    *(PageColumn("Outstanding ops", label) for label in ("Read", "Write")),
-    *(PageColumn("Ops/s", label) for label in ("Read", "Write", "Error")),
-    *(PageColumn("KB/s", label) for label in ("Read", "Write")),
-    *(PageColumn("Avg latency (usec)", label) for label in ("Read", "Write")),
-    PageColumn("Avg op size"),
-    PageColumn("Avg outstanding"),
-    PageColumn("% busy"),
+
+def _columns(header: str) -> tuple[PageColumn, ...]:
+    """Columns separated by `|`; those of a group are `group: label, label`."""
+    groups = (part.partition(": ") for part in header.split(" | "))
+    return tuple(PageColumn(group, label) for group, _, labels in groups for label in labels.split(", "))
+
+
+_FRONTEND_COLUMNS = _columns(
+    "VDisk Name | Unstable data: KB, Ops/s, KB/s | Outstanding ops: Read, Write | Ops/s: Read, Write, Error"
+    " | KB/s: Read, Write | Avg latency (usec): Read, Write | Avg op size | Avg outstanding | % busy"
 )
-HOSTED_COLUMNS = (
-    PageColumn("VDisk Id"),
-    PageColumn("VDisk Name"),
-    PageColumn("Usage (GB)"),
-    PageColumn("Dedup (GB)"),
-    *(PageColumn("Oplog", label) for label in ("KB", "Fragments", "Ops/s", "KB/s")),
-    *(PageColumn("Outstanding ops", label) for label in ("Read", "Write", "Estore")),
-    *(PageColumn("Ops/s", label) for label in ("Read", "Write", "Error", "Random")),
-    *(PageColumn("KB/s", label) for label in ("Read", "Write")),
-    PageColumn("Avg latency (usec)"),
-    PageColumn("Avg op size"),
-    PageColumn("Avg qlen"),
-    PageColumn("% busy"),
+_HOSTED_COLUMNS = _columns(
+    "VDisk Id | VDisk Name | Usage (GB) | Dedup (GB) | Oplog: KB, Fragments, Ops/s, KB/s"
+    " | Outstanding ops: Read, Write, Estore | Ops/s: Read, Write, Error, Random | KB/s: Read, Write"
+    " | Avg latency (usec) | Avg op size | Avg qlen | % busy"
 )
-HOSTED_NOTE = (
+_HOSTED_NOTE = (
     "Space saved by deduplication is counted once per copy.<br>"
     '<a href="/oplog_flush_stats">Oplog flush statistics</a> <a href="/vdisk_stats">Stats for all VDisks</a>'
 )
-_DRAINED_KILOBYTES = 320
-"""Size of a write that drains the oplog, approximately."""
 
 
 class Stargate(NamedTuple):
@@ -102,28 +84,47 @@ def cluster_state(stargates: Iterable[Stargate]) -> PageSection:
         handle = f"{stargate.address}:2009"
         own_page = Link(handle, f"http://{handle}/")
         rows.append((stargate.svm_id, own_page, stargate.incarnation, *stargate.disks))
-    columns = map(PageColumn, ("SVM Id", "IP:port", "Incarnation", *TIERS))
+    columns = map(PageColumn, ("SVM Id", "IP:port", "Incarnation", *_TIERS))
     return PageSection("cluster_state", "Cluster State", tuple(columns), tuple(rows), heading="table")
 
 
 def frontend(rows: Iterable[tuple[Cell, ...]]) -> PageSection:
     """The front-end view with these rows."""
-    return PageSection("nfs", "NFS Slave", FRONTEND_COLUMNS, tuple(rows), heading="table")
+    return PageSection("nfs", "NFS Slave", _FRONTEND_COLUMNS, tuple(rows), heading="table")
 
 
 def hosted(rows: Iterable[tuple[Cell, ...]]) -> PageSection:
     """The back-end view with these rows."""
-    return PageSection("hosted_vdisks", "Hosted VDisks", HOSTED_COLUMNS, tuple(rows), HOSTED_NOTE, "table")
+    return PageSection("hosted_vdisks", "Hosted VDisks", _HOSTED_COLUMNS, tuple(rows), _HOSTED_NOTE, "table")
 
 
 def frontend_row(name: str, load: Load) -> tuple[Cell, ...]:
     """The load of a vdisk as the virtual machine sees it."""
     read, write = load.read, load.write
-    waiting = [_outstanding(stream.rate, stream.average_latency) for stream in (read, write)]
-    rates = [read.rate, write.rate, 0, read.kilobytes, write.kilobytes]
-    numbers = [0, 0, 0, *map(round, waiting), *rates, read.average_latency, write.average_latency]
+    reads, writes = (_outstanding(stream.rate, stream.average_latency) for stream in (read, write))
+    operations = (round(reads), round(writes), read.rate, write.rate, 0)
+    throughput = (read.kilobytes, write.kilobytes, read.average_latency, write.average_latency)
     size = _mean_size(read.rate + write.rate, read.kilobytes + write.kilobytes)
-    return (name, *map(str, numbers), size, str(round(sum(waiting))), str(_busy(sum(waiting))))
+    return _row(name, 0, 0, 0, *operations, *throughput, size, round(reads + writes), _busy(reads + writes))
+
+
+def hosted_row(vdisk: str, name: str, load: Load) -> tuple[Cell, ...]:
+    """The part of a vdisk's load that reaches the store: reads, writes past the oplog, and writes that drain it."""
+    read, write = load.read, load.write
+    into_oplog = round(write.rate * load.oplog_share)
+    past = write.rate - into_oplog
+    drains = load.drain_kilobytes // _DRAINED_KILOBYTES
+    operations = read.rate + past + drains
+    kilobytes = past * write.average_size // KILOBYTE + drains * _DRAINED_KILOBYTES
+    latency = read.average_latency * 2 // 5 if load.backend_latency is None else int(load.backend_latency)
+    latency = latency if operations else 0
+    random = round(read.rate * read.random + past * write.random) if operations else None
+    waiting = _outstanding(operations, latency)
+    oplog = (load.oplog_kilobytes, load.oplog_fragments, into_oplog, into_oplog * write.average_size // KILOBYTE)
+    rates = (read.rate, past + drains, 0, random, read.kilobytes, kilobytes)
+    averages = (latency, _mean_size(operations, read.kilobytes + kilobytes), round(waiting), _busy(waiting))
+    under_way = ("0, 0KB", "0, 0KB", 0)
+    return _row(vdisk_link(vdisk), name, load.usage_gigabytes, 0, *oplog, *under_way, *rates, *averages)
 
 
 def vdisk_link(vdisk: str) -> Link:
@@ -131,45 +132,20 @@ def vdisk_link(vdisk: str) -> Link:
     return Link(vdisk, f"/vdisk_stats?vdisk_id={vdisk}")
 
 
-def hosted_row(vdisk: str, name: str, load: Load) -> tuple[Cell, ...]:
-    """The part of a vdisk's load that reaches the store: reads, writes past the oplog, and writes that drain it."""
-    into_oplog = round(load.write.rate * load.oplog_share)
-    past = load.write.rate - into_oplog
-    drains = load.drain_kilobytes // _DRAINED_KILOBYTES
-    writes = past + drains
-    write_kilobytes = past * load.write.average_size // KILOBYTE + drains * _DRAINED_KILOBYTES
-    operations = load.read.rate + writes
-    latency = load.read.average_latency * 2 // 5 if load.backend_latency is None else int(load.backend_latency)
-    latency = latency if operations else 0
-    random = round(load.read.rate * load.read.random + past * load.write.random)
-    waiting = _outstanding(operations, latency)
-    oplog = (load.oplog_kilobytes, load.oplog_fragments, into_oplog, into_oplog * load.write.average_size // KILOBYTE)
-    return (
-        vdisk_link(vdisk),
-        name,
-        *map(str, (load.usage_gigabytes, 0, *oplog)),
-        *("0, 0KB", "0, 0KB", "0"),
-        *map(str, (load.read.rate, writes, 0)),
-        str(random) if operations else None,
-        *map(str, (load.read.kilobytes, write_kilobytes, latency)),
-        _mean_size(operations, load.read.kilobytes + write_kilobytes),
-        *map(str, (round(waiting), _busy(waiting))),
-    )
-
-
 def vdisk_document(vdisk: str, load: Load) -> PageDocument:
     """The page of one vdisk."""
     read, write = load.read, load.write
     into_oplog = {"Oplog": load.oplog_share, "Estore": 1 - load.oplog_share}
+    working_set = (_row(f"{op} WSS (MB)", *load.working_set.get(op, (0, 0))) for op in ("Read", "Write", "Union"))
     sections = (
         operations(vdisk, read, write),
         latencies(vdisk, "Read", read.latency_buckets()),
         latencies(vdisk, "Write", write.latency_buckets()),
         _sizes(vdisk, "Read", read.size_buckets()),
         _sizes(vdisk, "Write", write.size_buckets()),
-        _working_set(vdisk, load.working_set),
+        vdisk_section(vdisk, "Working Set Sizes", ("", "2 min", "1 hr"), working_set),
         _shares(vdisk, "Read Source", READ_SOURCES, load.read_source, read.kilobytes),
-        _shares(vdisk, "Write Destination", WRITE_DESTINATIONS, into_oplog, write.kilobytes),
+        _shares(vdisk, "Write Destination", _WRITE_DESTINATIONS, into_oplog, write.kilobytes),
         up_migrations(vdisk, load.up_migrations),
     )
     return PageDocument(f"VDisk {vdisk} Stats", sections)
@@ -177,11 +153,10 @@ def vdisk_document(vdisk: str, load: Load) -> PageDocument:
 
 def oplog_document(rows: Iterable[tuple[str, int, int]], capacity_kilobytes: int) -> PageDocument:
     """The page of the oplog's flushing: a row of (vdisk, KB in the oplog, fragments) per vdisk, and the totals."""
-    vdisks = list(rows)
-    used = sum(kilobytes for _, kilobytes, _ in vdisks)
+    body = [_row(*row, None, None, None, None) for row in rows]
+    used = sum(int(str(row[1])) for row in body)
     percent = f"{100 * used / capacity_kilobytes:.1f}"
-    body = [(name, str(kilobytes), str(fragments), None, None, None, None) for name, kilobytes, fragments in vdisks]
-    totals = ("Total", str(used), str(capacity_kilobytes), percent, "0", str(capacity_kilobytes), "0.0")
+    totals = _row("Total", used, capacity_kilobytes, percent, 0, capacity_kilobytes, "0.0")
     return PageDocument("Oplog flush statistics", (PageSection("oplog_flush_stats", "", (), (*body, totals)),))
 
 
@@ -198,62 +173,56 @@ def operations(vdisk: str, read: LoadStream, write: LoadStream) -> PageSection:
     megabytes = [round(stream.kilobytes / 1024) for stream in streams]
     random = [round(100 * stream.random) if stream.rate else 0 for stream in streams]
     sequential = [100 - percent if stream.rate else 0 for percent, stream in zip(random, streams, strict=True)]
-    rows: tuple[tuple[Cell, ...], ...] = (
-        ("IOPS (kIO/s)", *map(str, rates), str(sum(rates))),
-        ("IO Rate (MB/s)", *map(str, megabytes), str(sum(megabytes))),
-        ("Random %", *map(str, random), None),
-        ("Sequential %", *map(str, sequential), None),
+    rows = (
+        _row("IOPS (kIO/s)", *rates, sum(rates)),
+        _row("IO Rate (MB/s)", *megabytes, sum(megabytes)),
+        _row("Random %", *random, None),
+        _row("Sequential %", *sequential, None),
     )
     return vdisk_section(vdisk, "Ops and Randomness", ("", "Read", "Write", "Total"), rows)
 
 
 def latencies(vdisk: str, op: str, buckets: Sequence[Bucket]) -> PageSection:
     """The histogram of latencies, a bucket per range of LATENCY_EDGES."""
-    edges = ["0", *(f"{int(edge) // 1000} ms" for edge in LATENCY_EDGES[1:-1]), "inf"]
+    edges = [f"{int(edge) // 1000} ms" for edge in LATENCY_EDGES[1:-1]]
     return _histogram(vdisk, f"Frontend {op} Latency", op, edges, buckets)
 
 
 def _sizes(vdisk: str, op: str, buckets: Sequence[Bucket]) -> PageSection:
-    kilobytes = [f"{int(edge) // KILOBYTE} kB" if edge < MEGABYTE else "1 MB" for edge in SIZE_EDGES[1:-1]]
-    return _histogram(vdisk, f"{op} Size Distribution", op, ["0", *kilobytes, "inf"], buckets)
+    edges = [f"{int(edge) // KILOBYTE} kB" if edge < MEGABYTE else "1 MB" for edge in SIZE_EDGES[1:-1]]
+    return _histogram(vdisk, f"{op} Size Distribution", op, edges, buckets)
 
 
 def _histogram(vdisk: str, title: str, op: str, edges: Sequence[str], buckets: Sequence[Bucket]) -> PageSection:
     everything = total(buckets)
-    ranges = [f"{low} <= x < {high}" for low, high in pairwise(edges)]
-    rows: list[tuple[Cell, ...]] = []
+    ranges = [f"{low} <= x < {high}" for low, high in pairwise(("0", *edges, "inf"))]
+    rows = []
     for label, bucket in zip((*ranges, "Total"), (*buckets, everything), strict=True):
-        if bucket.operations:
-            ratio = bucket.operations / everything.operations
-            percent = f"{round(100 * ratio)}%"
-            rows.append((label, str(bucket.average), str(bucket.operations), percent, PageBar(ratio)))
-        else:
-            rows.append((label, None, None, None, PageBar(0)))
+        ratio = bucket.operations / everything.operations if bucket.operations else 0
+        numbers = (bucket.average, bucket.operations, f"{round(100 * ratio)}%") if bucket.operations else (None,) * 3
+        rows.append((*_row(label, *numbers), PageBar(ratio)))
     labels = ("Latency Range", "Average Bucket Latency", f"Number of {op} IOs", f"Percent of {op} IOs", BAR)
     return vdisk_section(vdisk, title, labels, rows)
-
-
-def _working_set(vdisk: str, sizes: Mapping[str, tuple[int, int]]) -> PageSection:
-    rows = ((f"{op} WSS (MB)", *map(str, sizes.get(op, (0, 0)))) for op in ("Read", "Write", "Union"))
-    return vdisk_section(vdisk, "Working Set Sizes", ("", "2 min", "1 hr"), rows)
 
 
 def _shares(vdisk: str, title: str, names: Sequence[str], shares: Mapping[str, float], kilobytes: int) -> PageSection:
     labels = list(dict.fromkeys((*names, *shares)))
     parts = [shares.get(name, 0) for name in labels]
-    rows: list[tuple[Cell, ...]] = []
+    rows = []
     for label, percent, part in zip(labels, shared(100, parts), shared(kilobytes, parts), strict=True):
-        some = bool(part and kilobytes)
-        rows.append((label, str(part // 1024), f"{percent}%") if some else (label, None, None))
-    rows.append(("Total", str(kilobytes // 1024), "100%") if kilobytes else ("Total", None, None))
+        rows.append(_row(label, part // 1024, f"{percent}%") if part and kilobytes else _row(label, None, None))
+    rows.append(_row("Total", kilobytes // 1024, "100%") if kilobytes else _row("Total", None, None))
     return vdisk_section(vdisk, title, (title.split()[1], "Data (MB/s)", "Percent"), rows)
 
 
 def up_migrations(vdisk: str, counts: tuple[int, int, int]) -> PageSection:
     """The extent groups that moved up within 5 minutes, 1 hour and 1 day."""
     spans = zip((300, 3600, 86400), counts, strict=True)
-    rows = ((f"Last {span} seconds", str(count)) for span, count in spans)
-    return vdisk_section(vdisk, "Extent Group Up-Migration", (), rows)
+    return vdisk_section(vdisk, "Extent Group Up-Migration", (), (_row(f"Last {s} seconds", n) for s, n in spans))
+
+
+def _row(*values: Cell | int) -> tuple[Cell, ...]:
+    return tuple(str(value) if isinstance(value, int) else value for value in values)
 
 
 def _outstanding(rate: int, latency: float) -> float:
@@ -265,5 +234,5 @@ def _busy(outstanding: float) -> int:
     return min(100, round(100 * outstanding / (1 + outstanding)))
 
 
-def _mean_size(operations: int, kilobytes: int) -> str | None:
-    return str(kilobytes * KILOBYTE // operations) if operations else None
+def _mean_size(operations: int, kilobytes: int) -> int | None:
+    return kilobytes * KILOBYTE // operations if operations else None
