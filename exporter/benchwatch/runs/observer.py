@@ -1,40 +1,33 @@
-"""One process of a run: its streams, the state of the last run of the tool in them, its phase.
+"""One worker of a run as it is now: its phase, what is known of it, its samples.
 
-The clock is handed in: `tick` says what time it is, `read` what has been written by then. A live
-exporter passes its own clock; `history.replay` passes the times in the output. All times are Unix
-seconds. When the clock is set, they are moved by the same amount.
+The clock is handed in: `tick` says what time it is, `read` reads what has been written by then. A live exporter passes
+its own clock; `history.replay` passes the times in the output. All times are Unix seconds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from ..metrics.buckets import Buckets
 from ..metrics.samples import Sample
 from ..settings.record import RunFile
-from ..tools.api import Begin, Figures, Misread, State, Written
-from ..tools.registry import TOOLS
+from ..tools.api import Figures, State
 from ..tools.roles import Roles, roles_of
 from ..values.numbers import duration
-from ..values.printable import printable
 from . import worker_families as families
 from .birth import clock_behind
-from .files import FileStatus, Rewritten
 from .layout import StreamPlan
 from .phase import ENDED, IDLE, judge, patience
-from .stream import Stream
+from .reader import Reader
 
 _REASON_LENGTH = 200
 KEPT_LIVE = 60.0
 """Seconds for which the counters of an ended run stay on the page, so that every scrape sees them."""
 _SETTLED_AFTER = 1.0
 """Seconds of silence after which a last line that lacks only its newline counts."""
-_LINES_OF_OTHERS = 1000
-"""Lines that are not understood, among which the output of another tool is looked for."""
 _OUTDATED = "start and end in its record are ignored: its output is newer (if that was only edited, touch the record)"
 
 
-class Observer:
+class Observer(Reader):
     """One worker of a run, as a source of samples (see samples.Source)."""
 
     def __init__(
@@ -48,48 +41,19 @@ class Observer:
     ) -> None:
         self.run = run
         self.name = name
-        self.tool = plans[0].tool
         self.labels = (("run", run), ("worker", name))
         self.broken = ""
         """Why a bug prevents that it is read further, a sentence; empty if none does."""
         self.missing: Sequence[str] = ()
         """Its files that are gone, a clause each."""
-        self.runfile = runfile
-        """What the run's records say about this worker."""
-        self.changes = 0
-        """Grows with each change outside the state."""
-        self.faults: dict[str, str] = {}
-        """Faults for the log: the first sentence of each reason since they were last removed."""
-        self._folder = folder
-        self._buckets = buckets
-        self.streams = [self._open(plan) for plan in plans]
-        self._begin_reading()
-
-    def _open(self, plan: StreamPlan) -> Stream:
-        return Stream(plan, self._folder)
+        super().__init__(plans, folder, buckets, runfile)
 
     def _begin_reading(self) -> None:
-        """Forget what was read."""
-        self.state: State = self.tool.state(self._buckets)
-        """The state of the last run of the tool in this worker's output."""
-        self.reruns = 0
-        """Number of runs of the tool before the last one."""
+        super()._begin_reading()
         self.phase = "running"
         self.reason = ""
         self.kept_live = True
         """Whether its last counters are on the page."""
-        self.caught_up = False
-        """Whether all existing output was read; before, growing counters would look like a burst."""
-        self.cut_off: bool | None = None
-        """Whether it ends in the middle of a line or document; None until it is closed."""
-        self.written = 0.0
-        """When one of its files was last written."""
-        self.heard = 0.0
-        """When new bytes were last read."""
-        self.reported: float | None = None
-        """When new bytes last held something that a parser understood."""
-        self.now: float | None = None
-        """The time of the last tick."""
         self._judged: tuple[State, int, int] | None = None  # state, version, limits passed
         self._limits = 0.0, 0.0
         self._planned: dict[bool, float | None] = {}
@@ -99,17 +63,6 @@ class Observer:
     def version(self) -> tuple[int, int]:
         """See samples.Source."""
         return self.changes, self.state.version
-
-    @property
-    def size(self) -> int:
-        """Bytes read so far."""
-        return sum(stream.size for stream in self.streams)
-
-    @property
-    def unreadable(self) -> list[str]:
-        """For each file that cannot be read at the moment, a clause that says why."""
-        found = ((stream.plan.name, stream.unreadable) for stream in self.streams)
-        return [f"{name} cannot be read: {why}" for name, why in found if why]
 
     @property
     def ended(self) -> bool:
@@ -228,11 +181,9 @@ class Observer:
     @property
     def start(self) -> float | None:
         """When the benchmark began; a recorded start is that of the first run in the output."""
-        recorded = self.runfile.start
-        if recorded is None or self.reruns:
-            reported = self._times[0]
-            return recorded if reported is None else reported
-        return recorded
+        recorded, reported = self.runfile.start, self._times[0]
+        is_later = self.reruns > 0 and reported is not None
+        return reported if recorded is None or is_later else recorded
 
     @property
     def end(self) -> float:
@@ -291,125 +242,6 @@ class Observer:
             for stream in self.streams:
                 self._date(stream)
 
-    def follow(self, plans: Sequence[StreamPlan]) -> bool:
-        """Continue with new plans; False if that is impossible and everything must be read again."""
-        known = {stream.plan.name: stream for stream in self.streams}
-        new = {plan.name: plan for plan in plans}
-        if plans[0].tool is not self.tool or not known.keys() <= new.keys():
-            return False
-        if not all(stream.follow(new[name], self._folder) for name, stream in known.items()):
-            return False
-        self.streams = [known.get(name) or self._open(plan) for name, plan in new.items()]
-        return True
-
-    def read(self, limit: int, files: Mapping[str, FileStatus], now: float) -> int:
-        """Read up to `limit` new bytes of each stream; returns their number. `files` is the listing.
-
-        Raises Rewritten if everything must be read again from the start.
-        """
-        taken, more, runs = 0, False, self.reruns
-        for stream in self.streams:
-            try:
-                data, modified = stream.read(limit, files)
-            except FileNotFoundError:  # removed after the folder was listed: the next look drops it
-                continue
-            except OSError as error:
-                if not stream.unreadable:
-                    sentence = f"{stream.plan.name}: cannot be read: {error.strerror}"
-                    self._misread(stream, "unreadable", sentence)
-                stream.unreadable = str(error.strerror)
-                continue
-            stream.unreadable = ""
-            taken += stream.compared
-            continues_settled = stream.settled and data[:1] not in b"\r\n"
-            if data and (self.cut_off is not None or continues_settled):
-                raise Rewritten  # its parser was closed, or has settled a line that now continues
-            if data:
-                self._take(stream, data, min(modified, now), now)
-                taken += len(data)
-                more |= len(data) == limit or stream.in_older_part
-            elif (written := stream.written_since(files)) is not None:
-                if self.cut_off is not None:
-                    raise Rewritten  # its parser was closed, and it may go on
-                written = min(written, now)
-                self._note_time(stream, written, written, reported=stream.parser.records > 0)
-        if self.reruns != runs:  # logs are read again
-            more |= any(stream.plan.is_log for stream in self.streams)
-        self.caught_up |= not more
-        return taken
-
-    def _take(self, stream: Stream, data: bytes, arrived: float, now: float) -> None:
-        stream.settled = False
-        before = stream.parser.records
-        self._apply(stream, stream.feed(data), arrived)
-        # What was not there at the last look is newer than that look, even if the file's time is older.
-        came = arrived if self.now is None else max(arrived, min(self.now, now))
-        self._note_time(stream, arrived, came, reported=stream.parser.records != before)
-        self.changes += 1
-
-    def _note_time(self, stream: Stream, written: float, came: float, *, reported: bool) -> None:
-        """Note when a stream was last written, and when that was seen."""
-        stream.written = written
-        self.written = max(written, self.written)
-        self.heard = max(came, self.heard)
-        if reported:
-            self.reported = max(came, self.reported or 0.0)
-        self._date(stream)
-
-    def _date(self, stream: Stream) -> None:
-        """Give the state the time at which the last text read from a stream was written."""
-        if stream.written is None or stream.plan.is_log or stream.run != self.reruns:
-            return
-        record = self.runfile
-        last = stream.written if record.end is None else min(stream.written, record.end)
-        begun, recorded = stream.begun(record.start)
-        self.state.written(stream.plan.name, Written(last, begun, recorded, stream.parser.undated))
-
-    def _apply(self, stream: Stream, records: Sequence[Any], arrived: float) -> None:
-        name = stream.plan.name
-        for record in records:
-            if isinstance(record, Misread):
-                what = record.reason.replace("_", " ")
-                sentence = f"{name}, {record.where}: {what}: {record.text}"
-                self._misread(stream, record.reason, sentence)
-                if record.reason == "other_text":
-                    self._look_for_other_tool(stream, record)
-            elif isinstance(record, Begin):
-                stream.run += 1
-                self._begin_run(stream.run)
-            elif stream.plan.is_log or stream.run == self.reruns:
-                self.state.apply(record, name, arrived)
-
-    def _look_for_other_tool(self, stream: Stream, record: Misread) -> None:
-        """Say once that a second tool wrote to this stream."""
-        if "other_tool" in stream.errors or stream.errors["other_text"] > _LINES_OF_OTHERS:
-            return
-        text = record.text.encode() + b"\n"
-        others = [one.name for one in TOOLS if one is not self.tool and one.recognise(text)]
-        if others:
-            sentence = (
-                f"{stream.plan.name}, {record.where}: other tool: the output of {others[0]} begins here, "
-                f"but only that of {self.tool.name}, which comes first, is read: "
-                "write each to a file of its own"
-            )
-            self._misread(stream, "other_tool", sentence)
-
-    def _begin_run(self, run: int) -> None:
-        """Begin the state of another run in the same output; logs, which are the last run's, again."""
-        if run <= self.reruns:
-            return
-        self.reruns = run
-        self.state = self.tool.state(self._buckets)
-        for stream in self.streams:
-            if stream.plan.is_log:
-                stream.restart()
-                self.caught_up = False
-
-    def _misread(self, stream: Stream, reason: str, text: str) -> None:
-        stream.errors[reason] += 1
-        self.faults.setdefault(reason, printable(text))
-        self.changes += 1
-
     def tick(self, now: float) -> None:
         """Advance the clock: settle last lines, close windows, mark it stalled, then abandoned."""
         if not self.caught_up:
@@ -442,32 +274,3 @@ class Observer:
         if found != (self.phase, self.reason):
             self.phase, self.reason = found
             self.changes += 1
-
-    def settle(self) -> None:
-        """Count last lines that lack only their newline. If one continues later, all is read again."""
-        for stream in self.streams:
-            if not stream.settled and (records := stream.settle()):
-                stream.settled = True
-                self._apply(stream, records, self.written)
-                self._date(stream)
-                self.changes += 1
-
-    def over(self) -> None:
-        """Treat it as complete, even if the last line lacks its newline."""
-        self.settle()
-        self.state.over()
-
-    def close(self) -> None:
-        """Close it: what is incomplete now counts as truncated."""
-        self.cut_off = False
-        for stream in self.streams:
-            records = stream.close()
-            misread = (one.reason for one in records if isinstance(one, Misread))
-            self.cut_off |= any("truncated" in reason for reason in misread)
-            self._apply(stream, records, self.written)
-
-    def clock_was_set(self, by: float) -> None:
-        """Move times by the seconds that the clock was set forward (negative: back): no silence."""
-        self.reported = None if self.reported is None else self.reported + by
-        self.heard += by
-        self.now = None if self.now is None else self.now + by
