@@ -1,4 +1,4 @@
-"""Prints docs/limits.md: every bound with the value that it has in the code."""
+"""Prints docs/limits.md: the bounds that somebody may reach, with the values that they have in the code."""
 
 from collections.abc import Iterator
 
@@ -7,13 +7,12 @@ from benchwatch.launch import delivery, facts, push, sinks
 from benchwatch.metrics.limits import Limits
 from benchwatch.nutanix import poller
 from benchwatch.nutanix.cvm_settings import LARGEST_PAGE, NutanixSettings
-from benchwatch.nutanix.pages import columns, main_page, notes, overview, quantities, tables
-from benchwatch.runs import append, files, observer, prefix, watcher
+from benchwatch.runs import append, watcher
 from benchwatch.server import command, comparisons, ingest, listen, looks, past_runs, run_plots, unpacking, users
 from benchwatch.settings.settings import PushSettings, RunsSettings
-from benchwatch.tools import api, lines
-from benchwatch.tools.fio import document, framing, jobs
-from benchwatch.tools.pgbench import lifecycle, results, transactions
+from benchwatch.tools import lines
+from benchwatch.tools.fio import framing, jobs
+from benchwatch.tools.pgbench import results, transactions
 from benchwatch.values import yaml
 from benchwatch.watch import sources
 
@@ -82,7 +81,6 @@ def _sections() -> tuple[Section, ...]:
                     f"{users._CHECKS}, of one address {users._CHECKS_OF_ONE_ADDRESS}",
                     "429",
                 ),
-                ("wrong passwords remembered", users._WRONG_REMEMBERED, "the oldest is checked again"),
             ),
         ),
         (
@@ -121,14 +119,6 @@ def _sections() -> tuple[Section, ...]:
                     f"{_kib(watcher.CHUNK)} of a file, {_kib(watcher.BUDGET)} a round",
                     "the rest in the next round",
                 ),
-                ("bytes by which output is recognised", _kib(files.HEAD), "named and counted as `unrecognised`"),
-                (
-                    "a prefix before each line",
-                    f"{prefix._LONGEST} bytes, found in the first {_kib(files.HEAD)}",
-                    "not recognised",
-                ),
-                ("reports kept for the small chart", api.HISTORY, "the oldest is dropped"),
-                ("a reason", f"{observer._REASON_LENGTH} characters", "cut"),
             ),
         ),
         (
@@ -137,15 +127,7 @@ def _sections() -> tuple[Section, ...]:
             (
                 ("a line", _kib(lines.LIMIT), "left out, `line_too_long`"),
                 ("scripts in the log", transactions.MOST_SCRIPTS, "left out, `log_line`"),
-                ("digits of a latency in the log, µs", transactions._LONGEST[2], "left out, `log_line`"),
-                (
-                    "seconds of a transaction log",
-                    f"{transactions._FIRST_SECOND:,} to {transactions._LAST_SECOND:,}",
-                    "left out, `log_line`",
-                ),
-                ("figures of the final report, seconds", f"{results._LONGEST:,.0f}", "left out"),
                 ("a statement in a label (`-r`)", f"{results._STATEMENT_LENGTH} characters", "cut"),
-                ("first error messages kept", lifecycle.KEPT, "counted only"),
             ),
         ),
         (
@@ -156,8 +138,6 @@ def _sections() -> tuple[Section, ...]:
                 ("a line of text, or a string", _kib(framing.LINE_LIMIT), "cut"),
                 ("jobs with a name of their own", jobs.MOST_JOBS, "added up as `(other jobs)`"),
                 ("options as parameters", jobs.MOST_OPTIONS, "left out"),
-                ("I/Os and latencies of a document", document._MOST, "left out, `bad_document`"),
-                ("bytes of a document's I/Os", document._MOST_BYTES, "left out, `bad_document`"),
             ),
         ),
         (
@@ -171,15 +151,6 @@ def _sections() -> tuple[Section, ...]:
                 ("`max_vdisks`", _CVM.max_vdisks, ""),
                 ("`max_detail_pages`", _CVM.vdisks.max_detail_pages, "not read in this poll"),
                 ("age of numbers", f"{poller.KEEP_INTERVALS} intervals", "they disappear; `nutanix_cvm_up` is 0"),
-                ("rows of a page", tables.MAX_ROWS, ""),
-                ("columns of a table", tables.MAX_COLUMNS, "not counted"),
-                ("titles before a table", tables.MAX_TITLES, "the last ones are used"),
-                ("rows of the overview", overview.MAX_ROWS, ""),
-                ("disks of a cluster", main_page.MAX_DISKS, ""),
-                ("labelled rows of a vdisk's table", columns.MAX_LABELLED, ""),
-                ("a name", f"{quantities.MAX_NAME} characters", ""),
-                ("a number", f"2^{quantities.LARGEST.bit_length() - 1}", ""),
-                ("texts kept of what was not recognised", f"{notes.MAX_TEXTS}, of {notes.MAX_TEXT} characters", ""),
             ),
         ),
         (
@@ -212,7 +183,6 @@ def _sections() -> tuple[Section, ...]:
                     "without figures",
                 ),
                 ("comparisons that wait", comparisons._MOST_WAITING, "the page tries again"),
-                ("time that a comparison is kept", _seconds(comparisons.KEPT), "made again"),
                 ("an answer of `--prometheus.url`", _seconds(run_plots._PATIENCE), "the page says so"),
             ),
         ),
@@ -228,8 +198,8 @@ def _lines() -> Iterator[str]:
     yield "# Limits"
     yield ""
     yield "Generated from the code by `scripts/document-metrics`. The defaults are far above what a benchmark reaches."
-    yield "Bounds without a key are fixed. A part that cannot be rendered loses only its own samples"
-    yield "(`benchwatch_render_errors_total`)."
+    yield "Bounds without a key are fixed. Numbers and names that no tool or CVM has are left out and counted. A part"
+    yield "that cannot be rendered loses only its own samples (`benchwatch_render_errors_total`)."
     for title, text, rows in _sections():
         yield from ("", f"## {title}", "")
         if text:

@@ -44,7 +44,7 @@ RUN_WARMUP = _gauge(
 )
 RUN_PLANNED = _gauge(
     "planned_seconds",
-    "How long the benchmark will run from its start, as planned; absent if that is not known, and after the end.",
+    "Planned length of the run; absent if unknown, and after the end.",
 )
 RUN_OBJECTIVE = _gauge("latency_objective_seconds", "Latency that the run should stay below.")
 RUN_HOST = _gauge(
