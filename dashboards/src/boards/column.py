@@ -34,10 +34,9 @@ from .strips import (
 )
 from .variables import VDISK_ROLES
 
-_MOST = 6
-"""Alerts that have a lane: with those of runs and checkpoints, some ten."""
-_ALERT = "run, alertname, role, job, op"
-_ALERT_NAME = "{{run}} {{alertname}} {{role}} {{job}} {{op}}"
+_MOST = 4
+"""Alerts that have a lane: with those of two runs and of checkpoints, seven."""
+_ALERT = "run, alertname, role, job"
 _DASHED = {"custom__lineStyle": {"fill": "dash", "dash": [6, 4]}}
 _NO_ROLE = "Nothing measured in this time range: the job `node` scrapes node_exporter, and run.yaml names the disks"
 
@@ -50,6 +49,19 @@ def _lane(series: str, by: str, value: int) -> str:
 def _ever(series: str, by: str) -> str:
     """0 for those that are within the time range: a lane is 0 while nothing happens."""
     return f"0 * group by ({by}) (last_over_time({series}[$__range] @ end()))"
+
+
+def _named(lanes_: str, firing: str) -> str:
+    """Lanes of runs with the run's name, cut in its middle, as label `shown` if there are lanes of several runs."""
+
+    def runs(alerts: str) -> str:
+        found = " or ".join(f"last_over_time({one}[$__range] @ end())" for one in (*SLOW, alerts))
+        return f"group by (run) ({found})"
+
+    every, several = runs(firing), f"count({runs(firing.replace('{', '{run!=' + chr(34) * 2 + ','))}) > 1"
+    name = f'label_replace({every}, "shown", "$1", "run", "(.+)")'
+    name = f'label_replace({name}, "shown", "$1…$2", "run", "(.{{5}}).{{3,}}(.{{4}})")'
+    return f"({lanes_}) * on (run) group_left (shown) ({name} and on () ({several}) or on (run) {every})"
 
 
 def _slow() -> str:
@@ -72,12 +84,12 @@ def events(height: int = 4) -> dashboard.Panel:
     checkpoint = f"pg_checkpoint_active{{{HOST}}}"
     busy = f"{CHECKPOINT_LANE} * (max by (host) ({lately(checkpoint)}) > 0)"
     return lanes(
-        "When a run was slow and what the cause was (benchwatch why), checkpoints of the database, and the "
-        f"{_MOST} alerts that fired for longest, with what each is about. Only what occurred in the time range has a "
-        "lane.",
-        Query(_slow(), "{{run}} slow"),
+        "When a run was slow (shaded in the graphs below) and what the cause was (benchwatch why), checkpoints of the "
+        f"database, and the {_MOST} alerts that fired for longest, with what each is about. Only what occurred in the "
+        "time range has a lane.",
+        Query(_named(_slow(), firing), "{{shown}} slow (shaded)"),
         Query(f"{busy} or on (host) {_ever(checkpoint, 'host')}", "{{host}} checkpoint"),
-        Query(f"({alerts}) and on ({_ALERT}) {known}", _ALERT_NAME),
+        Query(_named(f"({alerts}) and on ({_ALERT}) {known}", firing), "{{shown}} {{alertname}} {{role}} {{job}}"),
         bad="lanes that begin together: the first names the cause.",
         none="Nothing recorded in this time range",
         height=height,
@@ -111,7 +123,7 @@ def sessions(height: int = 3, *, clock: bool = False) -> dashboard.Panel:
 def processors(height: int = 2) -> dashboard.Panel:
     """Of server and client."""
     return strip(
-        "CPU",
+        "CPU busy",
         "Busy share of the processors of the host whose disks the benchmark uses (server), and of the benchmark's own "
         "host (client) if that is another machine; also the server's steal where it is above 1 %. Waiting for I/O is "
         "idle time.",
@@ -122,10 +134,6 @@ def processors(height: int = 2) -> dashboard.Panel:
         height=height,
         maximum=1.1,
         slow=f"node_memory_Dirty_bytes{{{HOST}}}",
-        overrides=[
-            override("byRegexp", f"/ {name}$/", color={"mode": "shades", "fixedColor": color})
-            for name, color in (("server", "#DEB6F2"), ("client", "#A58F00"))
-        ],
     )
 
 
@@ -162,22 +170,17 @@ def disk_latency(height: int = 3) -> dashboard.Panel:
     )
 
 
-def written(height: int = 3) -> dashboard.Panel:
+def written(height: int = 2) -> dashboard.Panel:
     """By role."""
 
     def of(counter: str, role: str) -> str:
         disks = f"sum by (host, device) ({rate(node(counter, f'{role}_device'))})"
         return f"sum ({of_role(disks, role)})"
 
-    bytes_ = {
-        "log write": of("written_bytes_total", "log"),
-        "data write": of("written_bytes_total", "data"),
-        "data read": of("read_bytes_total", "data"),
-    }
     return strip(
-        "Disk B/s",
-        "Bytes a second that the disks of each role write, and that those of the data read.",
-        Query(one_of("what", bytes_), "{{what}}"),
+        "Written",
+        "Bytes a second that the disks of each role write.",
+        Query(one_of("what", {role: of("written_bytes_total", role) for role in ("log", "data")}), "{{what}}"),
         unit="Bps",
         bad="a burst of data writes while the log's vanish: commits wait behind a checkpoint.",
         none=_NO_ROLE,
@@ -185,7 +188,7 @@ def written(height: int = 3) -> dashboard.Panel:
         slow=f"node_memory_Dirty_bytes{{{HOST}}}",
         overrides=[
             override("byName", name, color={"mode": "fixed", "fixedColor": color})
-            for name, color in (("log write", PURPLE), ("data write", ORANGE), ("data read", "#5794F2"))
+            for name, color in (("log", PURPLE), ("data", ORANGE))
         ],
     )
 
@@ -197,8 +200,8 @@ def vdisks(height: int = 2) -> dashboard.Panel:
         by = f'{storage.CVM},vdisk=~"${role}_vdisk"'
         return f"{how} ({named(figure(by), by, VDISK_ROLES[role])})"
 
-    found = {f"{role} to oplog": of(role, oplog_writes, "min") for role in VDISK_ROLES}
-    found["data from HDD"] = f"{of('data', hdd_reads, 'max')} > 0.01"
+    found = {f"{role} writes to oplog": of(role, oplog_writes, "min") for role in VDISK_ROLES}
+    found["data reads from HDD"] = f"{of('data', hdd_reads, 'max')} > 0.01"
     return strip(
         "Vdisks",
         "Of the vdisks of each role: share of the written data that the oplog absorbed, the lowest; and the share of "
@@ -211,9 +214,14 @@ def vdisks(height: int = 2) -> dashboard.Panel:
         maximum=1.1,
         clock=True,
         slow=f"nutanix_cvm_up{{{storage.CVM}}}",
+        calcs=("lastNotNull", "min"),
         overrides=[
-            override("byName", name, color={"mode": "fixed", "fixedColor": color})
-            for name, color in (("log to oplog", PURPLE), ("data to oplog", ORANGE), ("data from HDD", RED))
+            override("byName", name, color={"mode": "fixed", "fixedColor": color}, custom__lineWidth=width)
+            for name, color, width in (
+                ("log writes to oplog", PURPLE, 1.5),
+                ("data writes to oplog", ORANGE, 4),  # where both are alike, both are seen
+                ("data reads from HDD", RED, 1.5),
+            )
         ],
     )
 

@@ -49,6 +49,9 @@ def verdict(window: str = "") -> str:
         last = f"topk by (run) (1, max by (run, layer, text) (max_over_time(timestamp({info})[{window}:1s])))"
     else:
         last = f"topk by (run) (1, max by (run, layer, text) ({info}))"
+    last = (
+        f'label_replace({last}, "text", "$1", "text", ".+?[.] (.+)")'  # other columns have what its first clause says
+    )
     words = [f'label_replace(max by (run) ({which}), "text", "{text}", "", "")' for which, text in _WORDS]
     return "\nor on (run) ".join([last, *words])
 
@@ -67,10 +70,9 @@ def _rates(tools: Sequence[Tool]) -> str:
     return "\nor on (run) ".join(found)
 
 
-def head(height: int = 5, tools: Sequence[Tool] = TOOLS, window: str = "") -> dashboard.Panel:
+def head(height: int = 6, tools: Sequence[Tool] = TOOLS, window: str = "") -> dashboard.Panel:
     """A line a run, the slowest first. `window`: how far back a sentence may be."""
     p99 = _percentile()
-    latency = f'max by (run, worker, job, op) (worker:latency_seconds:mean{{{_RUN},quantile=""}})'
     ranked = " or ".join(
         f"{weight} * {_in_state(state, 'run, state')}"
         for weight, state in ((3, "stalled"), (2, "running"), (1, "failed|interrupted|abandoned|finished"))
@@ -82,19 +84,22 @@ def head(height: int = 5, tools: Sequence[Tool] = TOOLS, window: str = "") -> da
         for name in ("benchwatch_run_why_since_timestamp_seconds", _SINCE)
     )
     planned = f"max by (run) (benchwatch_run_planned_seconds{{{_RUN}}})"
+    hosts = f'last_over_time(benchwatch_run_host_info{{{_RUN},role="server"}}[{window or "10s"}])'
     queries = [
         f"topk by (run) (1, {ranked})",
         f"({_ACTIVE} * 0 + time() or on (run) {end}) - on (run) {start}",
         f"clamp_min({start} + on (run) {planned} - time(), 0) and on (run) {_ACTIVE}",
         _rates(tools),
         f"sum by (run) ({_RATE}) / sum by (run) ({_USUAL})",
-        f"sum by (run) ({latency} * {_RATE}) / sum by (run) ({_RATE} and {latency})",
-        _SLOWNESS,
-        p99,
-        _OBJECTIVE,
+        _latency("mean"),
+        _latency("median5m"),
+        f"{p99} or on (run) {_SHOWN} * NaN",
+        f"{_OBJECTIVE} or on (run) {_SHOWN} * NaN",
         f"avg_over_time(({p99} > bool on (run) {_OBJECTIVE})[5m:1s])",
         f"1000 * ({' or '.join(begun)})",
         verdict(window),
+        f"topk by (run) (1, max by (run, host) ({hosts}))",
+        _SLOWNESS,
     ]
     return table(
         "",
@@ -102,30 +107,31 @@ def head(height: int = 5, tools: Sequence[Tool] = TOOLS, window: str = "") -> da
         "last 5 minutes; the sentence is that of benchwatch why.",
         *(now(f"({query}) and on (run) {_SHOWN}") for query in queries),
         columns=[
-            Column("run", "Run", width=205, link=_LINK),
-            Column("state", "State", width=66, mappings={"running": GREEN, "stalled|failed": RED, ".*": BLUE}),
-            Column("Value #B", "For", "s", width=60, decimals=0),
-            Column("Value #C", "Left", "s", width=54, decimals=0),
-            Column("what", "Of", width=100),
+            Column("run", "Run", width=200, link=_LINK),
+            Column("host", "Host", width=58),
+            Column("state", "State", width=64, mappings={"running": GREEN, "stalled|failed": RED, ".*": BLUE}),
+            Column("Value #B", "Time so far", "s", width=60, decimals=0),
+            Column("Value #C", "Time left", "s", width=54, decimals=0),
             Column("Value #D", "Rate", "sishort", width=62),
+            Column("what", "Unit", width=94),
             Column(
                 "Value #E",
-                "Of usual",
+                "Of usual rate",
                 "percentunit",
-                width=62,
+                width=64,
                 decimals=0,
                 as_text=True,
                 steps=((None, "text"), (0, RED), (0.3, ORANGE), (0.7, "text")),
             ),
-            Column("Value #F", "Mean latency", "s", width=70),
-            Column("Value #G", "Times usual", "suffix:x", width=84, decimals=1),
-            Column("Value #H", "p99", "s", width=66),
-            Column("Value #I", "Objective, p99", "s", width=84),
+            Column("Value #F", "Mean latency", "s", width=68),
+            Column("Value #G", "Usual latency", "s", width=68),
+            Column("Value #H", "p99", "s", width=68, nan="unknown"),
+            Column("Value #I", "p99 objective", "s", width=76, nan="none set"),
             Column(
                 "Value #J",
                 "Missed, 5 min",
                 "percentunit",
-                width=74,
+                width=64,
                 decimals=0,
                 as_text=True,
                 steps=((None, "text"), (0.001, ORANGE), (0.1, RED)),
@@ -136,6 +142,14 @@ def head(height: int = 5, tools: Sequence[Tool] = TOOLS, window: str = "") -> da
         bad="a sentence in red: what it names is slow.",
         none="No run at the end of this time range",
         size=(24, height),
-        sort=("Times usual", "down"),
-        before=[transformation("joinByField", byField="run", mode="outer")],
+        before=[
+            transformation("joinByField", byField="run", mode="outer"),
+            transformation("sortBy", fields={}, sort=[{"field": "Value #N", "desc": True}]),
+        ],
     )
+
+
+def _latency(name: str) -> str:
+    """Of a mean operation, or what is usual for it: each part of the run counts by its operations."""
+    of_parts = f'max by (run, worker, job, op) (worker:latency_seconds:{name}{{{_RUN},quantile=""}})'
+    return f"sum by (run) ({of_parts} * {_RATE}) / sum by (run) ({_RATE} and {of_parts})"

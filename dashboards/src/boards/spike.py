@@ -167,9 +167,9 @@ BOARD = Board(
         Row(
             "",
             [
-                head(4, window="$__range"),
+                head(3, window="$__range"),
                 _waterfall(),
-                column.events(),
+                column.events(3),
                 benchmark.throughput(2),
                 benchmark.latency(),
                 *column.below(),

@@ -10,7 +10,7 @@ from grafana_foundation_sdk.models import common, dashboard, statetimeline, time
 from .look import ORANGE, RED, colors, override, panel, scale, tooltip, transformation
 from .queries import Query
 
-_AXIS, _LEGEND = 175, 344
+_AXIS, _LEGEND = 210, 344
 """Pixels of the axis and of the legend: the same everywhere, so that a moment is one vertical line."""
 _LABEL = 20
 """Pixels of an axis' label, which lanes do not have."""
@@ -40,10 +40,12 @@ def strip(
     clock: bool = False,
     slow: str = "",
     by_order: bool = False,
+    calcs: Sequence[str] = ("lastNotNull", "max"),
     overrides: Sequence[dashboard.DashboardFieldConfigSourceOverrides] = (),
 ) -> dashboard.Panel:
     """Lines over time, as wide as the page, named by the label of the axis.
 
+    `calcs`: what the legend says of each.
     `clock`: with the time below. `slow`: a band while the run is slow, where this query gives something ("1": always).
     `by_order`: several runs have colours by their order, the same in all such graphs; one run has those of its lines.
     """
@@ -69,7 +71,7 @@ def strip(
         shows,
         bad,
         (*queries, *([Query(_band(slow), _SLOW)] if slow else [])),
-        timeseries.Options(legend=_legend(_LEGEND - _CLOCK if clock else _LEGEND), tooltip=tooltip()),
+        timeseries.Options(legend=_legend(_LEGEND - _CLOCK if clock else _LEGEND, calcs), tooltip=tooltip()),
         unit=unit,
         none=none,
         size=(24, height),
@@ -84,7 +86,7 @@ def strip(
         overrides=[
             *colors(queries, alone=by_order),
             *overrides,
-            *([] if clock else [override("byType", "time", custom__axisPlacement="hidden")]),
+            *([] if clock else [_NO_CLOCK]),
             *([_BAND] if slow else []),
         ],
         transformations=SHORT,
@@ -99,6 +101,7 @@ def _band(where: str) -> str:
     return slow if where == "1" else f"{slow} and on () count({where})"
 
 
+_NO_CLOCK = override("byType", "time", custom__axisPlacement="hidden")
 _BAND = override(
     "byName",
     _SLOW,
@@ -115,36 +118,37 @@ _BAND = override(
     min=0,
     max=1,
 )
-_BLANK = "\N{NO-BREAK SPACE}" * 84
-"""As wide as the legend of a graph, which the legend of lanes cannot set: it is as wide as its longest words."""
-_MACHINE, _BELOW = "#5794F2", "#B877D9"
 LAYERS = {
-    "client_cpu": ("client's processors", _MACHINE),
-    "server_cpu": ("server's processors", _MACHINE),
-    "server": ("server", _MACHINE),
-    "memory": ("memory", _MACHINE),
-    "network": ("network", _MACHINE),
-    "database": ("database", "#C0D8FF"),
-    "log_device": ("log device", _BELOW),
-    "data_device": ("data device", _BELOW),
-    "path": ("path to the storage", _BELOW),
-    "frontend": ("vdisk", _BELOW),
-    "oplog": ("oplog", _BELOW),
-    "read_source": ("read source", _BELOW),
-    "cvm_queue": ("CVM queue", _BELOW),
-    "backend": ("back end", _BELOW),
+    "client_cpu": "client's processors",
+    "server_cpu": "server's processors",
+    "server": "server",
+    "memory": "memory",
+    "network": "network",
+    "database": "database",
+    "log_device": "log device",
+    "data_device": "data device",
+    "path": "path to the storage",
+    "frontend": "vdisk",
+    "oplog": "oplog",
+    "read_source": "read source",
+    "cvm_queue": "CVM queue",
+    "backend": "back end",
 }
-"""Layers that `benchwatch why` names: in words, and the colour of their kind."""
+"""Layers that `benchwatch why` names, in words."""
+_LEGEND_ONLY = " " * 200
+"""Words after it stand in the legend, which leaves the spaces out, and not in the bars, which have no room for them."""
+_PADDING = "\N{NO-BREAK SPACE}" * 72
+"""Makes the legend as wide as that of a graph: lanes cannot set its width, which is that of the longest words."""
 SLOW_LANE, CHECKPOINT_LANE, WARNING_LANE, CRITICAL_LANE, FIRST_LAYER = 1, 2, 3, 4, 5
 LANES = {
-    0: (_BLANK, "#2c3235"),
-    SLOW_LANE: (_BLANK, "dark-orange"),
-    CHECKPOINT_LANE: (_BLANK, "#2f4f85"),
+    0: (f"{_LEGEND_ONLY}nothing{_PADDING}", "#2c3235"),
+    SLOW_LANE: ("", "dark-orange"),
+    CHECKPOINT_LANE: ("checkpoint", "#2f4f85"),
     WARNING_LANE: ("warning", "#F2CC0C"),
     CRITICAL_LANE: ("critical", RED),
-    **dict(enumerate(LAYERS.values(), FIRST_LAYER)),
+    **{value: (f"due to {words}", "dark-orange") for value, words in enumerate(LAYERS.values(), FIRST_LAYER)},
 }
-"""What a lane says by its value, and its colour: no word where its name has it."""
+"""What a lane says by its value, and its colour."""
 
 
 def lanes(shows: str, *queries: Query, bad: str, none: str, height: int) -> dashboard.Panel:
@@ -178,18 +182,22 @@ def lanes(shows: str, *queries: Query, bad: str, none: str, height: int) -> dash
                 }
             )
         ],
-        transformations=[*SHORT, transformation("renameByRegex", regex="/ {2,}/g", renamePattern=" ")],
+        overrides=[_NO_CLOCK],
+        transformations=[
+            transformation("renameByRegex", regex="/ {2,}/g", renamePattern=" "),
+            transformation("renameByRegex", regex="/^ | $/g", renamePattern=""),
+        ],
     )
     made.max_data_points = 300
     return made
 
 
-def _legend(width: int) -> common.VizLegendOptions:
-    """At the right, with the last and the highest value."""
+def _legend(width: int, calcs: Sequence[str] = ()) -> common.VizLegendOptions:
+    """At the right, with these figures of each series."""
     return common.VizLegendOptions(
         show_legend=True,
         display_mode=common.LegendDisplayMode.LIST,
         placement=common.LegendPlacement.RIGHT,
         width=width,
-        calcs=["lastNotNull", "max"],
+        calcs=list(calcs),
     )

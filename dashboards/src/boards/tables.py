@@ -28,7 +28,8 @@ class Column(NamedTuple):
     """A column of a table: the field, its heading and how its cells look. `link` leads to another dashboard.
 
     `wrap`: names that are longer than the column is wide take further lines. `mappings`: colours by regular expressions
-    of the text, the first that matches; `as_text`: `steps` colour the text instead of its ground.
+    of the text, the first that matches; `as_text`: `steps` colour the text instead of its ground. `nan`: what is said
+    instead of a number that is none.
     """
 
     field: str
@@ -42,6 +43,7 @@ class Column(NamedTuple):
     wrap: bool = False
     mappings: dict[str, str] = {}
     as_text: bool = False
+    nan: str = ""
 
 
 RUN_COMPARED = Column(
@@ -117,6 +119,8 @@ def _column(column: Column) -> dashboard.DashboardFieldConfigSourceOverrides:
             for index, (value, color) in enumerate(column.mappings.items())
         ]
         properties["custom.cellOptions"] = {"type": "color-text"}
+    if column.nan:
+        properties["mappings"] = [{"type": "special", "options": {"match": "nan", "result": {"text": column.nan}}}]
     if column.hidden:
         properties["custom.hideFrom"] = {"viz": True, "legend": False, "tooltip": False}
         properties["custom.hidden"] = True  # the same up to Grafana 12.1
