@@ -32,6 +32,8 @@ _HEIGHT = 270
 """Of a plot, pixels."""
 _ROW = 30
 """Pixels of each row of bars."""
+_BAR_KEY, _BAR_KEYS = 19, 3
+"""Pixels of a line of the legend above bars, and how many names stand in one."""
 _LONGEST_NAME = 32
 _NARROWEST_STALL = 1 / 700
 """Minimum width of a marked stall, as a fraction of the plot: a narrower one would be invisible."""
@@ -86,7 +88,10 @@ def figure(plot: Plot) -> Figure:
         layout["yaxis"]["showgrid"] = layout["xaxis"]["showgrid"] = False
     elif any(one.look == "bars" for one in plot.drawings):
         rows, longest = len(plot.y.ticks), max(len(name) for _, name in plot.y.ticks)
-        layout |= {"height": 70 + _ROW * rows, "bargap": 0.35, "barmode": "stack", "hovermode": "closest"}
+        above = _BAR_KEY * math.ceil(len(plot.drawings) / _BAR_KEYS) if len(plot.drawings) > 1 else 0
+        layout["margin"] |= {"t": 16 + above, "b": 44}
+        layout["legend"]["traceorder"] = "normal"
+        layout |= {"height": 60 + above + _ROW * rows, "bargap": 0.35, "barmode": "stack", "hovermode": "closest"}
         layout["yaxis"] |= {"range": [rows - 0.5, -0.5], "showgrid": False}
         layout["margin"]["l"] = 14 + 6.2 * min(longest, _LONGEST_NAME)
     else:
