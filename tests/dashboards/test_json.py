@@ -60,7 +60,7 @@ every_dashboard = pytest.mark.parametrize("path", FILES, ids=lambda path: path.s
 
 def known_metrics() -> set[str]:
     names = set()
-    for _, _, families in sections():
+    for _, families in sections():
         for family in families:
             names.add(family.name)
             if family.kind in ("histogram", "summary"):
