@@ -37,9 +37,9 @@ _BOARDS = {
     "phone": (500, 2300),
     "pgbench": (1600, 1400),
     "fio": (1600, 1400),
-    "nutanix": (1600, 1300),
+    "nutanix": (1600, 1600),
     "locality": (1600, 900),
-    "exporter": (1600, 1100),
+    "exporter": (1600, 1200),
 }
 """Width and height of the pictures of boards that show the last five minutes."""
 _REPEATS, _VARIANT_SECONDS = 3, 10

@@ -5,9 +5,8 @@ from grafana_foundation_sdk.models import dashboard
 from . import benchmark, variables
 from .board import Board, Row
 from .look import GREEN, RED
-from .panels import timeline
 from .queries import RUN, Query, now, one_of
-from .strips import strip
+from .strips import lanes, legend_only, strip
 from .tables import Column, table
 
 _NONE = "Nothing scraped in this time range: is the exporter running, and is it a target of Prometheus?"
@@ -72,8 +71,7 @@ def _faults() -> list[dashboard.Panel]:
 
 def _scrapes() -> list[dashboard.Panel]:
     return [
-        timeline(
-            "Targets",
+        lanes(
             "Whether each scrape was answered.",
             Query(
                 "min by (job, instance) (min_over_time(up[$__interval]) or up)",
@@ -82,8 +80,9 @@ def _scrapes() -> list[dashboard.Panel]:
             ),
             bad="red: there is no data from that time, even if graphs draw lines through it.",
             none=_NONE,
-            size=(24, 6),
-            steps=((None, RED), (1, GREEN)),
+            height=6,
+            title="Targets",
+            says={0: ("no answer", RED), 1: (legend_only("answered"), GREEN)},
         ),
         strip(
             "Scrapes",
@@ -94,8 +93,9 @@ def _scrapes() -> list[dashboard.Panel]:
             unit="s",
             bad="near the interval (0.5 s for benchwatch-live): scrapes are lost.",
             none=_NONE,
-            height=4,
+            height=5,
             log=True,
+            calcs=("max",),
         ),
         strip(
             "Age of data",

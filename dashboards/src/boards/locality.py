@@ -7,9 +7,9 @@ from grafana_foundation_sdk.models import dashboard
 
 from . import benchmark, storage, variables
 from .board import Board, Row
-from .panels import timeline
+from .look import BLUE
 from .queries import VDISK, Query, named
-from .strips import strip
+from .strips import lanes, legend_only, strip
 
 _BEFORE = f'last_over_time(nutanix_vdisk_info{{{VDISK},vdisk_uuid!=""}}[1m] offset $__interval)'
 MOVES = (
@@ -54,14 +54,14 @@ BOARD = Board(
                 benchmark.throughput(3),
                 benchmark.latency(4),
                 _reads(),
-                timeline(
-                    "Where each vdisk is",
+                lanes(
                     "The CVM that hosts each vdisk: a bar ends on one and begins on another when it moves.",
                     Query(named(f"max by (cvm, vdisk) (nutanix_vdisk_info{{{VDISK}}})", VDISK), "{{which}} on {{cvm}}"),
                     bad="a move in the middle of a run that was not planned.",
                     none=storage.NO_CVM,
-                    size=(24, 5),
-                    steps=((None, "#5794F2"),),
+                    height=4,
+                    title="Where each vdisk is",
+                    says={1: (legend_only("on this CVM"), BLUE)},
                 ),
                 strip(
                     "Front end",
@@ -73,6 +73,7 @@ BOARD = Board(
                     height=4,
                     log=True,
                     clock=True,
+                    calcs=("max",),
                 ),
             ],
         )

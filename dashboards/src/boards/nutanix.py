@@ -125,6 +125,7 @@ def _vdisks() -> list[dashboard.Panel]:
             unit="iops",
             bad="the log's writes vanish while the data's burst.",
             none=storage.NO_CVM,
+            height=4,
             slow=_WHERE,
         ),
         strip(

@@ -1,11 +1,11 @@
 """Panels over time and of this moment. Gaps in the data stay gaps."""
 
-from grafana_foundation_sdk.models import common, dashboard, prometheus, statetimeline
+from grafana_foundation_sdk.models import common, dashboard, prometheus
 from grafana_foundation_sdk.models import heatmap as heatmaps
 from grafana_foundation_sdk.models import stat as stats
 from grafana_foundation_sdk.models import text as texts
 
-from .look import NEUTRAL, Steps, override, panel, scale, tooltip
+from .look import NEUTRAL, Steps, override, panel, scale
 from .queries import Query
 
 VALUE, NAME, BOTH = (
@@ -103,37 +103,6 @@ def heatmap(
     )
     made.max_data_points = 240 if size[0] > 8 else 120  # a cell is some pixels wide
     return made
-
-
-def timeline(
-    title: str,
-    shows: str,
-    *queries: Query,
-    bad: str,
-    none: str,
-    size: tuple[int, int],
-    steps: Steps,
-) -> dashboard.Panel:
-    """One bar a series, coloured by its value."""
-    return panel(
-        "state-timeline",
-        title,
-        shows,
-        bad,
-        queries,
-        statetimeline.Options(
-            show_value=common.VisibilityMode.NEVER,
-            row_height=0.8,
-            legend=common.VizLegendOptions(show_legend=False),
-            tooltip=tooltip(),
-            per_page=0,
-        ),
-        unit="none",
-        none=none,
-        size=size,
-        custom=statetimeline.FieldConfig(fill_opacity=80, line_width=0, span_nulls=False),
-        steps=steps,
-    )
 
 
 def text(title: str, content: str, *, shows: str, size: tuple[int, int]) -> dashboard.Panel:

@@ -3,7 +3,7 @@
 docs/dashboards.md has the rules of their layout.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from grafana_foundation_sdk.models import common, dashboard, statetimeline, timeseries
 
@@ -118,6 +118,8 @@ _BAND = override(
     min=0,
     max=1,
 )
+GREY = "#2c3235"
+"""Of a lane while nothing happens."""
 LAYERS = {
     "client_cpu": "client's processors",
     "server_cpu": "server's processors",
@@ -135,13 +137,19 @@ LAYERS = {
     "backend": "back end",
 }
 """Layers that `benchwatch why` names, in words."""
-_LEGEND_ONLY = " " * 200
-"""Words after it stand in the legend, which leaves the spaces out, and not in the bars, which have no room for them."""
-_PADDING = "\N{NO-BREAK SPACE}" * 72
-"""Makes the legend as wide as that of a graph: lanes cannot set its width, which is that of the longest words."""
+
+
+def legend_only(words: str) -> str:
+    """Words of a lane that stand in the legend, which leaves spaces out, but not in bars, which have no room for more.
+
+    They make the legend as wide as that of a graph: lanes cannot set its width, which is that of the longest words.
+    """
+    return " " * 200 + words + "\N{NO-BREAK SPACE}" * 72
+
+
 SLOW_LANE, CHECKPOINT_LANE, WARNING_LANE, CRITICAL_LANE, FIRST_LAYER = 1, 2, 3, 4, 5
 LANES = {
-    0: (f"{_LEGEND_ONLY}nothing{_PADDING}", "#2c3235"),
+    0: (legend_only("nothing"), GREY),
     SLOW_LANE: ("", "dark-orange"),
     CHECKPOINT_LANE: ("checkpoint", "#2f4f85"),
     WARNING_LANE: ("warning", "#F2CC0C"),
@@ -151,11 +159,19 @@ LANES = {
 """What a lane says by its value, and its colour."""
 
 
-def lanes(shows: str, *queries: Query, bad: str, none: str, height: int) -> dashboard.Panel:
-    """Events over time, a lane each; of what nothing happens, 0."""
+def lanes(
+    shows: str,
+    *queries: Query,
+    bad: str,
+    none: str,
+    height: int,
+    title: str = "",
+    says: Mapping[int, tuple[str, str]] = LANES,
+) -> dashboard.Panel:
+    """Events over time, a lane each; of what nothing happens, 0. `says`: words and colour of each value."""
     made = panel(
         "state-timeline",
-        "",
+        title,
         shows,
         bad,
         queries,
@@ -173,12 +189,12 @@ def lanes(shows: str, *queries: Query, bad: str, none: str, height: int) -> dash
         custom=statetimeline.FieldConfig(
             fill_opacity=85, line_width=0, axis_width=_AXIS + _LABEL, span_nulls=False, insert_nulls=False
         ),
-        color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.FIXED, fixed_color=LANES[0][1]),
+        color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.FIXED, fixed_color=GREY),
         mappings=[
             dashboard.ValueMap(
                 options={
                     str(value): dashboard.ValueMappingResult(text=text, color=color, index=value)
-                    for value, (text, color) in LANES.items()
+                    for value, (text, color) in says.items()
                 }
             )
         ],
