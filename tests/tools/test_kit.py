@@ -1,7 +1,7 @@
 """The kit on formats that it was not made for: excerpts of real output of redis-benchmark, YCSB and vdbench."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from benchwatch.machine.host import Host
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.tools.api import Begin, Misread, State, Tool
 from benchwatch.tools.invocation import Benchmark
-from benchwatch.tools.kit import Families, Hook, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from benchwatch.tools.kit import Families, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
 from benchwatch.tools.registry import named
 from benchwatch.tools.roles import Roles, Unit
 
@@ -39,31 +39,29 @@ def values(state: State) -> dict[tuple[str, ...], float]:
     return {key: value for key, value in found.items() if isinstance(value, int | float)}
 
 
-def made(hook: Callable[[KitParser], Hook] | None = None, **more: object) -> Tool:
-    more |= {"hooks": [hook] if hook else []}
-    return TextTool(name="t", families=FAMILIES, roles=ROLES, **more).tool()  # type: ignore[arg-type]
+def made(**more: Any) -> Tool:
+    return TextTool(name="t", families=FAMILIES, roles=ROLES, **more).tool()
 
 
 REDIS = (
-    "          \rSET: rps=0.0 (overall: 0.0) avg_msec=-nan (overall: -nan)\r                \r"
-    "SET: rps=23088.0 (overall: 22996.0) avg_msec=0.366 (overall: 0.366)\r                 \r"
-    "SET: rps=14764.9 (overall: 18880.5) avg_msec=0.556 (overall: 0.440)\r"
-)
+    "          \r0.25 SET: rps=0.0 (overall: 0.0) avg_msec=-nan (overall: -nan)\r                \r"
+    "0.5 SET: rps=23088.0 (overall: 22996.0) avg_msec=0.366 (overall: 0.366)\r                 \r"
+    "0.75 SET: rps=14764.9 (overall: 18880.5) avg_msec=0.556 (overall: 0.440)\r"
+)  # with times
 
 
-def test_reports_without_a_time_that_end_in_a_carriage_return() -> None:
+def test_reports_that_end_in_a_carriage_return() -> None:
     tool = made(
         banner="redis-benchmark",
-        reports=["<op>: rps=<rate> (overall: <_>) avg_msec=<mean> (overall: <_>)"],
+        reports=["<time> <op>: rps=<rate> (overall: <_>) avg_msec=<mean> (overall: <_>)"],
         known=r".*-nan",
-        every=0.25,
         carriage_returns=True,
     )
     assert tool.recognise(REDIS.encode()) == "text"
     state = state_of(tool, REDIS)
     assert [report.throughput for report in state.history] == [23088.0, 14764.9]
     assert values(state)["t_latency_average_seconds", "SET"] == 0.000556
-    assert values(state)["t_ops_total", "SET"] == int((23088.0 + 14764.9) / 4)
+    assert values(state)["t_ops_total", "SET"] == int(23088.0 / 2 + 14764.9 / 4)
     assert state.report_interval == 0.25
 
 
@@ -76,13 +74,10 @@ YCSB = """\
 """
 
 
-class Status:
+class Status(KitParser):
     """A line has several series."""
 
-    def __init__(self, _: KitParser) -> None:
-        pass
-
-    def __call__(self, text: str) -> Sequence[Record] | None:
+    def line(self, text: str) -> Sequence[Record] | None:
         if (moment := re.search(r" (\d+) sec: \d+ operations;", text)) is None:
             return None
         each = re.finditer(r"\[([\w-]+): Count=(\d+), .*?Avg=([\d.]+), .*?99=(\d+),", text)
@@ -100,7 +95,7 @@ class Status:
 
 
 def test_several_series_in_a_line_are_one_moment() -> None:
-    state = state_of(made(Status, banner="YCSB Client"), YCSB)
+    state = state_of(made(parser=Status, banner="YCSB Client"), YCSB)
     found = values(state)
     assert found["t_ops_counted_total", "READ"] == 1154 + 1178 and found["t_ops_counted_total", "UPDATE"] == 1103
     assert found["t_latency_window_seconds", "READ", "0.99"] == 0.004903
@@ -118,14 +113,15 @@ Nov 22, 2026  interval        i/o   MB/sec   bytes   read     resp     read    w
 """
 
 
-class Table:
+class Table(KitParser):
     """Its columns have the names in two lines above them, which end where the numbers do."""
 
-    def __init__(self, _: KitParser) -> None:
+    def begin(self) -> None:
+        super().begin()
         self._first = ""
         self._columns: list[str] = []
 
-    def __call__(self, text: str) -> Sequence[Record] | None:
+    def line(self, text: str) -> Sequence[Record] | None:
         ends = {match.end(): match[0] for match in re.finditer(r"\S+", self._first)}
         if "  interval " in text:
             self._first = text
@@ -142,7 +138,7 @@ class Table:
 
 
 def test_columns_are_named_by_a_header_and_the_average_is_the_result() -> None:
-    tool = made(Table, banner="Vdbench distribution", known=r"[\d:.]+ Vdbench execution completed")
+    tool = made(parser=Table, banner="Vdbench distribution", known=r"[\d:.]+ Vdbench execution completed")
     state = state_of(tool, VDBENCH)
     assert [(report.throughput, report.latency) for report in state.history] == [(313.0, 4.1e-05), (498.0, 3.7e-05)]
     assert state.outcome == "finished"

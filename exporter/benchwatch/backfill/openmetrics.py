@@ -55,10 +55,11 @@ def _header(family: Family) -> str:
 
 def _points(metric: Series, labels: Pairs) -> Iterator[str]:
     """The lines of one metric."""
-    times, values, further = metric.times, metric.values, ("_sum", "_count")
+    times, values = metric.times, metric.values
+    suffixes = [""] if values.ndim == 1 else ["_sum", "_count"]
     if metric.bounds and np.isnan(values[:, -2]).any():  # the sum is unknown
-        values, further = np.delete(values, -2, axis=1), ("_count",)
-    heads = list(_heads(metric, labels, ("",) if values.ndim == 1 else further))
+        values, suffixes = np.delete(values, -2, axis=1), ["_count"]
+    heads = list(_heads(metric, labels, suffixes))
     for begin in range(0, len(times), _POINTS):
         numbers = values[begin : begin + _POINTS].ravel()
         whole = (numbers == np.floor(numbers)).all() and (np.abs(numbers) < _EXACT).all()

@@ -22,7 +22,7 @@ from .roles import Unit
 FAMILIES = Families(
     "benchbase",
     {  # help; names of the live gauge, the counter and the result
-        "rate": ToolFigure("Transactions per second (Throughput)", "tps", "transactions", "tps", rate=True),
+        "rate": ToolFigure("Transactions (Throughput)", "tps", "transactions", "tps", rate=True),
         "number": ToolFigure("Transactions (measuredRequests)", result="transactions", settles="rate"),
         "time": ToolFigure("How long BenchBase measured, seconds (nanoSeconds)", result="duration_seconds"),
     },
@@ -35,16 +35,18 @@ RATE = re.compile(r"Throughput: (\d{1,12}(?:\.\d{1,6})?) txn/sec$")
 RESULT = re.compile(r".*Results\(state=\w+, nanoSeconds=(\d{1,18}), measuredRequests=(\d{1,15})\)")
 
 
-class Messages:
+class Messages(KitParser):
     """Reads the messages of one stream."""
 
-    def __init__(self, _: KitParser) -> None:
+    def begin(self) -> None:
+        """See KitParser."""
+        super().begin()
         self._begun: float | None = None  # when the measurement began, by the local clock
         self._before = 0.0
         self._interval = 0.0  # seconds
 
-    def __call__(self, text: str) -> Sequence[Record] | None:
-        """See Hook."""
+    def line(self, text: str) -> Sequence[Record] | None:
+        """See KitParser."""
         line = LINE.match(text)
         if line is None:
             return None
@@ -85,7 +87,7 @@ BENCHBASE = TextTool(
     },
     known=r"[A-Z][A-Za-z ]+: |com\.oltpbenchmark\.|\x1b\[|<EMPTY>|-+$|=+$|$",
     fatal=r"\[ERROR\] .* - (.*)|Exception in thread \S+ (.*)",
-    hooks=(Messages,),
+    parser=Messages,
     advice="-im 1000 gives",
     example="java -jar benchbase.jar -b tpcc -c tpcc.xml --execute=true -im 1000",
     has_server=True,

@@ -68,23 +68,25 @@ ROUNDED, CERTAIN = 0.1, 0.05
 """Seconds to which it rounds Takes; the share of a mean by which the rounding of other means may change it."""
 
 
-class OperationLines:
+class OperationLines(KitParser):
     """Reads the lines of operations, and how long the run took."""
 
-    def __init__(self, _: KitParser) -> None:
+    def begin(self) -> None:
+        """See KitParser."""
+        super().begin()
         self._interval = 10.0
         self._warmup = 0.0
-        self._begin()
+        self._forget()
 
-    def _begin(self) -> None:
+    def _forget(self) -> None:
         self._known: dict[str, Mapping[str, float]] = {}  # the last line of each operation
         self._first: dict[str, float] = {}  # when each operation was first used, seconds since the start
         self._seen: set[str] = set()  # operations of the moment that is being read
         self._time = 0.0  # of that moment
         self._is_over = False
 
-    def __call__(self, text: str) -> Sequence[Record] | None:
-        """See Hook."""
+    def line(self, text: str) -> Sequence[Record] | None:
+        """See KitParser."""
         if found := FINISHED.match(text):
             self._is_over = True
             seconds = sum(float(number) * UNITS[unit] for number, unit in DURATION.findall(found[1]))
@@ -111,7 +113,7 @@ class OperationLines:
     def _report(self, op: str, line: Mapping[str, float]) -> ToolReport:
         before = self._known.get(op)
         if before and line["Count"] < before["Count"]:  # another run
-            self._begin()
+            self._forget()
             before = None
         if op in self._seen or not self._seen:
             self._seen = set()
@@ -175,7 +177,7 @@ GO_YCSB = TextTool(
     r'|\[\{"50th\(us\)":"|Run finished, takes \d',
     known=r"\*+(?: properties \*+)?$|[+-]+$|\| OPERATION ",
     fatal=r"(?:panic: |fatal error: )(.*)|((?:create|init|load) \w+ \S+ failed.*|can't find .*)",
-    hooks=(OperationLines,),
+    parser=OperationLines,
     like=rf"{NAME} *- Takes\(s\)",
     advice="--interval 1 gives",
     example="go-ycsb run postgresql -P workloads/workloada --interval 1",

@@ -92,20 +92,22 @@ def _further(finals: Sequence[Numbers], _: Mapping[str, str]) -> Iterator[str]:
             yield f"{name}: mean {numbers.latency(mean)}, p99 {numbers.latency(p99.get((name, '0.99')))}"
 
 
-class HammerLines:
+class HammerLines(KitParser):
     """Reads the counter, errors, phases and the result of one stream."""
 
-    def __init__(self, _: KitParser) -> None:
+    def begin(self) -> None:
+        """See KitParser."""
+        super().begin()
         self._refresh = REFRESH
-        self._lines = 0  # of the counter, after the first
+        self._counted = 0  # of the counter, after the first
         self._is_ramping = self._is_over = self._counts = False
         self._errors: dict[Key, float] = {}  # since the last line of the counter
         self._has_result = False
         self._failure = ""
         self._procedure: str | None = None  # of the time profile; None outside its summary
 
-    def __call__(self, text: str) -> Sequence[Record] | None:
-        """See Hook."""
+    def line(self, text: str) -> Sequence[Record] | None:
+        """See KitParser."""
         if counter := COUNTER.match(text):
             return self._counter(float(counter[1]), counter[2])
         if wrong := WRONG.match(text):
@@ -132,16 +134,16 @@ class HammerLines:
         if not self._counts:  # the first line is 0
             self._counts = True
             return [ToolReport(0.0, {})]
-        self._lines += 1
+        self._counted += 1
         figures = {("rate", database): tpm, ("ramp",): float(self._is_ramping), **self._errors}
         self._errors = {}
-        return [ToolReport(self._lines * self._refresh, figures, length=self._refresh)]
+        return [ToolReport(self._counted * self._refresh, figures, length=self._refresh)]
 
     def _result(self, found: re.Match[str]) -> Sequence[Record]:
         self._has_result = self._is_over = True
         nopm, tpm, database = (found[1], found[2], found[3]) if found[2] else (found[5], found[1], found[4])
         errors, self._errors = self._errors, {}
-        records: list[Record] = [ToolReport(self._lines * self._refresh, errors)] if errors else []
+        records: list[Record] = [ToolReport(self._counted * self._refresh, errors)] if errors else []
         if not float(nopm):
             records.append(Failed("no new order succeeded: 0 NOPM"))
         return [*records, ToolResult({("nopm",): float(nopm), ("rate", database): float(tpm)})]
@@ -149,7 +151,7 @@ class HammerLines:
     def _end(self) -> Sequence[Record]:
         self._is_over = True
         errors, self._errors = self._errors, {}
-        records: list[Record] = [ToolReport(self._lines * self._refresh, errors)] if errors else []
+        records: list[Record] = [ToolReport(self._counted * self._refresh, errors)] if errors else []
         return records if self._has_result else [*records, ToolResult({})]
 
     def _profile(self, text: str) -> Sequence[Record] | None:
@@ -178,7 +180,7 @@ CONNECTION = {
     "port": "port",
     "superuser": "user",
     "superuserpass": "password",
-    "defaultdbase": "dbname",
+    "defaultdbase": "db",
 }
 
 
@@ -224,9 +226,7 @@ class HammerCommand(Command):
             address = self._value("host") or self._value("server")
             return Facts(said, host=server_host(address, benchmark, host) if address else "", client=own)
         words = {key: self._value(name) for name, key in CONNECTION.items()}
-        quoted = (f"{name}='{value}'" for name, value in words.items() if value and "'" not in value)
-        found = postgres.facts(benchmark, [f"--dbname={' '.join(quoted)}"], host)
-        return found._replace(parameters={**found.parameters, **said})
+        return postgres.facts_at(words, said, benchmark, host)
 
 
 HAMMERDB = TextTool(
@@ -259,7 +259,7 @@ HAMMERDB = TextTool(
     r"|Clearing |connection to |\t"
     r"|Cannot detect |vudestroy|Stopping |Closed |Warning: |\+-|PostgreSQL Hammerdb|Hammerdb |Virtual Users? |$",
     fatal=r"Error in Virtual User \d+: (.*)",
-    hooks=(HammerLines,),
+    parser=HammerLines,
     carriage_returns=True,
     advice="tcset refreshrate 5 and tcstart in the script give",
     example="hammerdbcli tcl auto script.tcl",

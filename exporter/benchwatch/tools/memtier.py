@@ -53,10 +53,12 @@ QUANTILE = re.compile(r"p(\d{1,3}(?:\.\d{1,6})?) Latency$")
 NAMES = {"Ops/sec": "rate", "Hits/sec": "hits", "Misses/sec": "misses", "Avg. Latency": "mean"}
 
 
-class SecondLines:
+class SecondLines(KitParser):
     """Reads the lines of intervals and the table of results."""
 
-    def __init__(self, _: KitParser) -> None:
+    def begin(self) -> None:
+        """See KitParser."""
+        super().begin()
         self._run = 0
         self._base = 0.0  # the time of the runs before, seconds
         self._time = 0.0
@@ -64,8 +66,8 @@ class SecondLines:
         self._is_wanted = True
         self._columns: Sequence[str] = ()
 
-    def __call__(self, text: str) -> Sequence[Record] | None:
-        """See Hook."""
+    def line(self, text: str) -> Sequence[Record] | None:
+        """See KitParser."""
         if live := LIVE.match(text):
             return [self._report(live)]
         if re.match(r"\[RUN #\d+\] Interrupted by user", text):
@@ -141,7 +143,7 @@ MEMTIER = TextTool(
     r"Connection error: |connection dropped\.|Maximum reconnection attempts|"
     r"server \S+ handle error response|\w[\w ]* +Latency Distribution|$",
     fatal=r"error: (.*)|(Failed to .*)",
-    hooks=(SecondLines,),
+    parser=SecondLines,
     like=r"\[RUN #\d+ +\d+%,",
     carriage_returns=True,
     advice="it reports each second:",

@@ -9,7 +9,7 @@ The server counts as running on this machine if a process here started at the ti
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -99,6 +99,14 @@ def facts(benchmark: Benchmark, connection: Sequence[str], host: Host, questions
         client=client,
         here=True,
     )
+
+
+def facts_at(words: Mapping[str, str], said: Mapping[str, str], benchmark: Benchmark, host: Host) -> Facts:
+    """The same of the server at these words of a connection string (host, port, user, db ...), and what a tool said."""
+    names = {"db": "dbname"}
+    quoted = [f"{names.get(name, name)}='{value}'" for name, value in words.items() if value and "'" not in value]
+    found = facts(benchmark, [f"--dbname={' '.join(quoted)}"], host)
+    return found._replace(parameters={**found.parameters, **said})
 
 
 def _files(process: int, told: str, host: Host) -> list[tuple[Path, str]]:

@@ -48,16 +48,18 @@ CSV = re.compile(rf'"([^"]{{1,200}})","({NUMBER})"' + "(?:" + rf',"({NUMBER})"' 
 COLUMNS: Sequence[Key] = (("mean",), ("min",), ("latency", "0.5"), ("latency", "0.95"), ("latency", "0.99"), ("max",))
 
 
-class RequestLines:
+class RequestLines(KitParser):
     """Reads the lines of a test."""
 
-    def __init__(self, _: KitParser) -> None:
+    def begin(self) -> None:
+        """See KitParser."""
+        super().begin()
         self._test = ""
         self._reports = 0
         self._done: dict[Key, float] = {}  # requests and seconds, which precede the throughput
 
-    def __call__(self, text: str) -> Sequence[Record] | None:
-        """See Hook."""
+    def line(self, text: str) -> Sequence[Record] | None:
+        """See KitParser."""
         if live := LIVE.match(text):
             return [*self._name(live["test"]), self._report(live["rate"], live["mean"])]
         if title := TITLE.match(text):
@@ -126,7 +128,7 @@ REDIS_BENCHMARK = TextTool(
     known=r" *\d{1,3}\.\d+% <= |  (?:keep alive|host configuration|multi-thread|threads|node \[)|Latency by percentile|"
     r'Cumulative distribution|Summary:|  latency summary| +avg +min +p50|"test","rps"|WARNING: | *\S.{0,199}?: [\d.]+$',
     fatal=r"(?:Error|ERROR|Error from server): (.*)|(Could not connect to Redis at .*)",
-    hooks=(RequestLines,),
+    parser=RequestLines,
     like=r" *\S.{0,199}?: rps=",
     carriage_returns=True,
     advice="without --csv, it reports four times a second:",

@@ -107,11 +107,12 @@ PREPARES = re.compile(r"SD_format|format_for_")
 DAY = 86400.0
 
 
-class Console:
+class Console(KitParser):
     """Reads the run definitions, headers and rows of one stream."""
 
-    def __init__(self, parser: KitParser) -> None:
-        self._parser = parser
+    def begin(self) -> None:
+        """See KitParser."""
+        super().begin()
         self._first: float | None = None  # the time of day at which it began, seconds
         self._last = 0.0  # seconds since then
         self._top: list[tuple[int, str]] = []  # the upper line of a header: where words end
@@ -119,14 +120,14 @@ class Console:
         self._scales: list[float] = []
         self._rd = ""
         self._label = ""
-        self._number = 0  # of the run definition
+        self._rd_number = 0  # of the run definition
         self._begun = 0.0  # when it began
         self._length = 0.0  # of its intervals
         self._row = 0
         self._means: list[tuple[float, dict[Key, float]]] = []  # seconds and means of the run definitions
 
-    def __call__(self, text: str) -> Sequence[Record] | None:
-        """See Hook."""
+    def line(self, text: str) -> Sequence[Record] | None:
+        """See KitParser."""
         if start := START.match(text):
             loops = LOOPS.search(start[5] or "")
             self._start(self._seconds(start), start[4], f"{start[4]} {loops[1]}" if loops else start[4])
@@ -145,7 +146,7 @@ class Console:
             self._named(text.split()[4:])
             return []
         if row := ROW.match(text):
-            return self._read(row)
+            return self._interval(row)
         if "Vdbench execution completed successfully" in text:
             return [self._result()]
         if "CTRL-C requested" in text:
@@ -163,7 +164,7 @@ class Console:
     def _start(self, time: float, name: str, label: str) -> None:
         is_repeated = label == self._label and not self._row  # as logfile.html does
         self._rd, self._label, self._begun, self._length, self._row = name, label, time, 0.0, 0
-        self._number += not is_repeated
+        self._rd_number += not is_repeated
 
     def _name(self, words: Sequence[tuple[int, str]]) -> None:
         """Name the columns: a word of the lower line stands below the first word that ends where it ends, or later."""
@@ -177,7 +178,7 @@ class Console:
             for name, key in zip(names, self._columns, strict=True)
         ]
 
-    def _read(self, row: re.Match[str]) -> Sequence[Record]:
+    def _interval(self, row: re.Match[str]) -> Sequence[Record]:
         time, flat, number, first, last, rest = self._seconds(row), row[4], row[5], row[6], row[7], row[8]
         values = rest.split()
         if len(values) != len(self._columns):
@@ -193,7 +194,7 @@ class Console:
         self._length, self._row = min(length, self._length or length), place
         is_preparation = bool(PREPARES.match(self._rd))
         if self._label:
-            figures["rd", self._label] = float(self._number)
+            figures["rd", self._label] = float(self._rd_number)
         return [ToolReport(self._begun + place * self._length, figures, not is_preparation, self._length)]
 
     def _figures(self, values: Sequence[str]) -> Iterator[tuple[Key, float]]:
@@ -244,14 +245,16 @@ class Console:
 BIN = re.compile(r" *\d{1,9}\.\d{3} < +(\d{1,9}\.\d{3}|max) +([\d,]{1,20}) ")
 
 
-class Histogram:
+class Histogram(KitParser):
     """Reads histogram.html: the first table of each run definition that is no preparation."""
 
-    def __init__(self, _: KitParser) -> None:
+    def begin(self) -> None:
+        """See KitParser."""
+        super().begin()
         self._tables = 2  # of the run definition
 
-    def __call__(self, text: str) -> Sequence[Record] | None:
-        """See Hook."""
+    def line(self, text: str) -> Sequence[Record] | None:
+        """See KitParser."""
         if start := START.match(text):
             self._tables = 2 if PREPARES.match(start[4]) else 0
         elif text.startswith("  min(ms) <"):
@@ -312,7 +315,7 @@ TOOL = TextTool(
     settings={"version": r"Vdbench distribution: vdbench(\d\S*)"},
     known=rf"Copyright |For documentation|<title>Vdbench|\*|{CLOCK}\s*$|{CLOCK} +(?!Slave \S+ (?:abort|term|prem))|$",
     fatal=rf"(?:{CLOCK} )?\**\s*(Slave \S+ (?:aborting: .*?|terminated unexpectedly|prematurely terminated))\.?[ *]*$",
-    hooks=(Console,),
+    parser=Console,
     like=rf"{CLOCK} +\d+ +\d",
     advice="interval=1 in the run definition gives",
     example="vdbench -f job.parm",
@@ -344,6 +347,6 @@ VDBENCH = replace(
         "text": _kind("", 1),
         **{name: _kind(f"{name}.html", rank) for rank, name in enumerate(OUTPUT, 2)},
         "part": _kind("*.html", 9),
-        "histogram": Kind(lambda: KitParser(TOOL.compiled, (Histogram,)), file="histogram.html"),
+        "histogram": Kind(lambda: Histogram(TOOL), file="histogram.html"),
     },
 )

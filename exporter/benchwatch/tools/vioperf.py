@@ -49,17 +49,19 @@ COLUMNS, MB = 12, 1 << 20
 NUMBER = re.compile(r"\d{1,9}(?:\.\d{1,6})?")
 
 
-class Rows:
+class Rows(KitParser):
     """Reads the rows of the table."""
 
-    def __init__(self, _: KitParser) -> None:
+    def begin(self) -> None:
+        """See KitParser."""
+        super().begin()
         self._test = ""
         self._before = 0.0  # seconds that the earlier tests took
         self._ends = 0.0  # when this test ends
         self._means: dict[Key, float] = {}
 
-    def __call__(self, text: str) -> Sequence[Record] | None:
-        """See Hook."""
+    def line(self, text: str) -> Sequence[Record] | None:
+        """See KitParser."""
         cells = [cell.strip() for cell in text.split("|")]
         if len(cells) != COLUMNS or not all(map(NUMBER.fullmatch, (cells[7], *cells[10:]))):
             return None
@@ -102,7 +104,7 @@ VIOPERF = TextTool(
     settings={"directory": r'Using direct io \(.*\) for directory "([^"]{1,4096})"'},
     known=r"test +\| directory +\| counter name|-+$|$",
     like=r"(?:Write|ReWrite|Read|SkipRead) +\|",
-    hooks=(Rows,),
+    parser=Rows,
     advice="it reports each 10 s:",
     example="vioperf --thread-count=8 --duration=120s /data",
     time_limit=r"--duration[= ](\d+)",

@@ -63,16 +63,18 @@ QUANTILE = re.compile(r"(\d\d(?:\.\d{1,3})?)(?:th)?(?:PercentileLatency\(us\))?$
 NAMED = {"Avg": "mean", "Max": "max", "AverageLatency(us)": "mean", "MaxLatency(us)": "max"}
 
 
-class Lines:
+class StatusLines(KitParser):
     """Reads status lines and results."""
 
-    def __init__(self, _: KitParser) -> None:
+    def begin(self) -> None:
+        """See KitParser."""
+        super().begin()
         self._begun: float | None = None  # by the local clock
         self._before = 0.0
         self._seconds = 0.0  # of the whole run
 
-    def __call__(self, text: str) -> Sequence[Record] | None:
-        """See Hook."""
+    def line(self, text: str) -> Sequence[Record] | None:
+        """See KitParser."""
         try:
             if line := LINE.match(text):
                 return [self._status(line)]
@@ -155,7 +157,7 @@ YCSB = TextTool(
     settings={"version": r"YCSB Client (\d\S*)$"},
     known=r"YCSB Client|Loading workload|Starting test|Maximum |Stop requested|Still waiting|DBWrapper: |\[|$",
     fatal=r"(?:site\.ycsb\.\w+Exception|Exception in thread \S+): (.*)|(Unable to initialize .*|Unknown DB .*)",
-    hooks=(Lines,),
+    parser=StatusLines,
     like=r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d:\d{3} \d+ sec:",
     time_limit=r"maxexecutiontime=(\d+)",
     advice="-s -p status.interval=1 gives",

@@ -1,11 +1,12 @@
 """The kit of text tools: a tool that prints lines is described on one page, and this reads it (docs/adding-a-tool.md).
 
 A line becomes one of five records: Begin (another run), ToolReport (an interval), ToolResult (of the whole run), Said
-(a setting) or Failed. `KitState` turns them into samples. Only what no line pattern can express needs code, as a hook.
+(a setting) or Failed. `KitState` turns them into samples. Only what no line pattern can express needs code: a subclass
+of KitParser.
 """
 
 from ..api import Begin
-from .parser import Hook, KitParser
+from .parser import KitParser
 from .records import Failed, Record, Said, ToolReport, ToolResult
 from .state import KitState
 from .tool import TextTool
@@ -15,7 +16,6 @@ __all__ = [
     "Begin",
     "Failed",
     "Families",
-    "Hook",
     "Key",
     "KitParser",
     "KitState",

@@ -1,133 +1,128 @@
 """Reads a stream of a text tool."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..api import Begin
 from ..lines import LineParser
-from .patterns import Patterns
 from .records import MOST, Failed, Record, Said, ToolReport, ToolResult
 from .templates import read_first
 from .tool_figures import Key
 
-Hook = Callable[[str], Sequence[Record] | None]
-"""Reads a line that is no report by the templates; None: the other patterns are to read it."""
+if TYPE_CHECKING:
+    from .tool import TextTool
 
 
 class KitParser(LineParser):
-    """See tools.Parser."""
+    """See tools.Parser. A tool with lines that no template can express has a subclass."""
 
     _DATED = (ToolReport, ToolResult)
     _TORN = (ToolReport, ToolResult, Said)
 
-    def __init__(self, patterns: Patterns, hooks: Sequence[Callable[["KitParser"], Hook]]) -> None:
+    def __init__(self, tool: "TextTool") -> None:
         super().__init__()
+        self.tool = tool
+        self._is_begun = False  # whether a line has said anything of this run
+        self._is_closing = False
+        self.begin()
+
+    def begin(self) -> None:
+        """Set what is known of a run when it begins."""
         self.entries: dict[Key, float] = {}
         """What the final report has said so far, if its last line is known."""
-        self.next_has_no_rates = False
-        """Whether the rates in the next report are wrong."""
         self.version = ""
         """As the tool prints it."""
         self.continues = False
         """Whether lines of any form continue the message in the last one."""
-        self._patterns = patterns
-        self._makers = hooks
-        self._hooks = [make(self) for make in hooks]
-        self._is_begun = False  # whether a line has said anything of this run
-        self._begun: float | None = None  # Unix seconds
+        self._unix_begun: float | None = None  # Unix seconds
         self._reported = 0.0  # the time of the last report
-        self._undated_reports = 0
-        self._is_closing = False
+
+    def line(self, text: str) -> Sequence[Record] | None:
+        """The records of a line that is no report by the templates; None: the other patterns are to read it."""
+        return None
+
+    def derive(self, figures: dict[Key, float]) -> None:
+        """Change the figures of a report as its line needs it."""
+
+    def finish(self) -> Sequence[Record]:
+        """The result, once the last line of the final report was read; the entries have `time`, seconds."""
+        figures, self.entries = self.entries, {}
+        return [ToolResult(figures, figures.get(("time",)), final=bool(figures))]
 
     def feed(self, data: bytes) -> list[Record]:
         """See Parser."""
-        return super().feed(data.replace(b"\r", b"\n") if self._patterns.carriage_returns else data)
-
-    def _is_whole(self, line: bytes) -> bool:
-        text = line.decode("utf-8", "replace")
-        if self._patterns.last and self._patterns.last.match(text):
-            return True
-        return any(template.is_whole and template.read(text) for template in self._patterns.reports)
+        return super().feed(data.replace(b"\r", b"\n") if self.tool.carriage_returns else data)
 
     def close(self) -> list[Record]:
         """See Parser."""
         self._is_closing = True
         return super().close()
 
+    def _is_whole(self, line: bytes) -> bool:
+        text = line.decode("utf-8", "replace")
+        if self.tool.last and re.match(self.tool.last, text):
+            return True
+        return any(template.is_whole and template.read(text) for template in self.tool.report_templates)
+
     def _is_dated(self, record: Record) -> bool:
         return super()._is_dated(record) and record.time is not None  # type: ignore[union-attr]
 
     def _misread(self, reason: str, text: str) -> None:
-        if reason == "other_text" and self._patterns.like and self._patterns.like.match(text):
+        if reason == "other_text" and self.tool.like and re.match(self.tool.like, text):
             reason = "interval_line"
         super()._misread("truncated_line" if self._is_closing else reason, text)
 
     def _read(self, text: str) -> Sequence[Record] | None:
         continued, self.continues = self.continues, False
-        if (found := self._known(text)) is None:
+        if (found := self.known(text)) is None:
             self.continues = continued
             return [] if continued else None
         self.continues |= any(isinstance(record, Failed) for record in found)
         self._is_begun |= bool(found)
         return self._in_order(found)
 
-    def _known(self, text: str) -> Sequence[Record] | None:
-        if report := self._report(text):
+    def known(self, text: str) -> Sequence[Record] | None:
+        """The records of a line; None if the tool does not print such lines."""
+        tool = self.tool
+        if report := self._by_template(text):
             return [report]
-        for hook in self._hooks:
-            if (found := hook(text)) is not None:
-                return found
-        patterns = self._patterns
-        if banner := patterns.banner.match(text):
+        if (found := self.line(text)) is not None:
+            return found
+        if banner := re.match(tool.banner, text):
             return self._banner(banner.groupdict())
-        if patterns.last and patterns.last.match(text):
+        if tool.last and re.match(tool.last, text):
             return self.finish()
-        if line := read_first(patterns.summary, text):
-            if patterns.last is None:
+        if line := read_first(tool.summary_templates, text):
+            if not tool.last:
                 return [ToolResult(line.figures, line.time)]
             if len(self.entries) < MOST:
                 self.entries |= line.figures if line.time is None else {**line.figures, ("time",): line.time}
             return []
-        if patterns.start and text == patterns.start:
+        if tool.start and text == tool.start:
             return [ToolResult({}, 0.0, final=False)]
-        if patterns.fatal and (failed := patterns.fatal.match(text)):
-            return [Failed((failed.group(failed.lastindex or 0) or text).strip())]
-        said = [Said(name, match[1]) for name, one in patterns.settings.items() if (match := one.match(text))]
-        return said if said or (patterns.known and patterns.known.match(text)) else None
+        if tool.fatal and (failed := re.match(tool.fatal, text)):
+            return [Failed((failed[failed.lastindex or 0] or text).strip())]
+        said = [Said(name, match[1]) for name, form in tool.settings.items() if (match := re.match(form, text))]
+        return said if said or (tool.known and re.match(tool.known, text)) else None
 
-    def _report(self, text: str) -> ToolReport | None:
+    def _by_template(self, text: str) -> ToolReport | None:
         """The report in a line; None if it has none."""
-        line = read_first(self._patterns.reports, text)
+        line = read_first(self.tool.report_templates, text)
         if line is None:
             return None
-        if self._patterns.derive:
-            self._patterns.derive(line.figures)
-        if self.next_has_no_rates and line.figures:
-            self.next_has_no_rates = False
-            known = self._patterns.figures
-            line = line._replace(figures={key: n for key, n in line.figures.items() if not known[key[0]].rate})
-        if line.time is None and line.unix is None:
-            self._undated_reports += 1
-            return ToolReport(self._undated_reports * self._patterns.every, line.figures)
+        self.derive(line.figures)
         if line.unix is None:
             return ToolReport(line.time or 0.0, line.figures)
-        self._begun = line.unix if self._begun is None else self._begun
-        return ToolReport(line.unix - self._begun, line.figures)
-
-    def finish(self) -> list[Record]:
-        """The result, once the last line of the final report was read."""
-        figures, self.entries = self.entries, {}
-        if self._patterns.derive:
-            self._patterns.derive(figures)
-        return [ToolResult(figures, figures.get(("time",)), final=bool(figures))]
+        self._unix_begun = line.unix if self._unix_begun is None else self._unix_begun
+        return ToolReport(line.unix - self._unix_begun, line.figures)
 
     def _banner(self, groups: dict[str, str | None]) -> list[Record]:
         again: list[Record] = [Begin()] if self._is_begun else []
-        if again:
-            self._hooks = [make(self) for make in self._makers]
-        self.entries, self._reported, self._begun, self._undated_reports = {}, 0.0, None, 0
+        self.begin()
         self.version = groups.get("version") or ""
         if begun := groups.get("begun"):
-            self._begun = float(begun)
+            self._unix_begun = float(begun)
         return [*again, *(Said(name, value) for name, value in groups.items() if value)]
 
     def _in_order(self, found: Sequence[Record]) -> Sequence[Record]:

@@ -1,18 +1,17 @@
 """The description of a text tool."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..api import Kind, Tool
 from ..launcher import Launcher
 from ..roles import Roles
-from .parser import Hook, KitParser
-from .patterns import Patterns
+from .parser import KitParser
 from .state import KitState
 from .templates import Template
-from .tool_figures import Families, Key
+from .tool_figures import Families
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +23,6 @@ class TextTool:
     roles: Sequence[Roles]
     banner: str
     """A tool's first line; its groups become settings, `version` and `begun` (Unix seconds) among them."""
-    program: str = ""
-    """Name of its program, if it is not that of the tool."""
     begins: str = ""
     """What a line begins with that only this tool prints, where banner and reports do not show it: a torn banner."""
     reports: Sequence[str] = ()
@@ -34,8 +31,6 @@ class TextTool:
     """Templates of the lines of its final report."""
     last: str = ""
     """The last line of the final report; without it, each line of the summary is a result of its own."""
-    derive: Callable[[dict[Key, float]], None] | None = None
-    """Adds what follows from them to the figures of a report, or of the final report, which has `time`, seconds."""
     start: str = ""
     """The line with which its clock starts."""
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -46,49 +41,35 @@ class TextTool:
     """Errors that end a run; the group is the message, which may continue in lines of any form."""
     like: str = ""
     """What a line begins with that should be a report."""
-    hooks: Sequence[Callable[[KitParser], Hook]] = ()
-    """Make readers for what no template can express; each stream has its own."""
+    parser: type[KitParser] = KitParser
+    """Reads what no template can express; each stream has its own."""
     rounding: float = 0.0
     """The unit to which it rounds the times in its reports, seconds; 0: they are exact, or it has none."""
-    every: float = 0.0
-    """Seconds between reports that do not say their time."""
     carriage_returns: bool = False
     """Whether a carriage return ends its reports."""
+    time_limit: str = ""
+    """See Tool, like the following."""
+    program: str = ""
     advice: str = ""
     example: str = ""
     version_option: str = "--version"
     has_server: bool = False
     launcher: Launcher | None = None
-    time_limit: str = ""
 
     @cached_property
-    def compiled(self) -> Patterns:
-        """Its patterns."""
+    def report_templates(self) -> Sequence[Template]:
+        """Those of `reports`."""
+        return [Template(text, self.families.figures) for text in self.reports]
 
-        def pattern(text: str) -> re.Pattern[str] | None:
-            return re.compile(text) if text else None
-
-        figures = self.families.figures
-        return Patterns(
-            figures=figures,
-            banner=re.compile(self.banner),
-            reports=[Template(text, figures) for text in self.reports],
-            summary=[Template(text, figures) for text in self.summary],
-            last=pattern(self.last),
-            fatal=pattern(self.fatal),
-            known=pattern(self.known),
-            like=pattern(self.like),
-            settings={name: re.compile(text) for name, text in self.settings.items()},
-            start=self.start,
-            derive=self.derive,
-            every=self.every,
-            carriage_returns=self.carriage_returns,
-        )
+    @cached_property
+    def summary_templates(self) -> Sequence[Template]:
+        """Those of `summary`."""
+        return [Template(text, self.families.figures) for text in self.summary]
 
     @cached_property
     def _first_lines(self) -> re.Pattern[str]:
         """Finds a line by which its output is recognised: with many files, this is done most often."""
-        forms = [self.begins or self.banner, *(one.pattern.pattern for one in self.compiled.reports)]
+        forms = [self.begins or self.banner, *(one.pattern.pattern for one in self.report_templates)]
         return re.compile("|".join(f"^(?:{form})" for form in forms), re.MULTILINE)
 
     def recognise(self, head: bytes) -> str:
@@ -100,13 +81,13 @@ class TextTool:
         """What the rest of the package knows about it."""
         return Tool(
             name=self.name,
-            program=self.program,
             families=self.families.all,
             roles=self.roles,
-            kinds={"text": Kind(lambda: KitParser(self.compiled, self.hooks))},
+            kinds={"text": Kind(lambda: self.parser(self))},
             recognise=self.recognise,
             new_state=lambda _: KitState(self.families, self.roles, self.rounding),
             time_limit=re.compile(self.time_limit) if self.time_limit else None,
+            program=self.program,
             advice=self.advice,
             example=self.example,
             version_option=self.version_option,

@@ -80,7 +80,8 @@ class Families:
                 if own := getattr(one, slot):
                     part: Any = "live" if slot in ("live", "total") else "runs"
                     labels = () if slot == "bins" else one.labels
-                    help_ = f"{one.help} per second" if one.rate and slot == "live" else one.help
+                    is_rate = one.rate and slot in ("live", "result") and " per " not in one.help
+                    help_ = f"{one.help} per second" if is_rate else one.help
                     family = Family(f"{prefix}_{one.group}{name.format(own)}", kind, words.format(help_), labels, part)
                     known[figure] = family
                     self.all.append(family)
