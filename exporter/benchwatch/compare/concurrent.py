@@ -20,8 +20,7 @@ from operator import itemgetter
 
 from ..history.timeline import Timeline
 from ..model.run import Worker
-from ..tools.roles import Roles, Unit
-from .measures import roles_for
+from ..tools.roles import Unit
 
 _LINKED = 0.5
 _COMMON = 0.1
@@ -38,22 +37,21 @@ def results(workers: Iterable[Timeline]) -> list[tuple[str, list[Timeline]]]:
     The part names the workers that distinguish a result from the others of its tool; empty if it is the only one.
     """
     kinds: dict[tuple[str, Unit], list[Timeline]] = {}
-    observers: list[tuple[Timeline, Roles]] = []
+    observers: list[Timeline] = []
     for worker in workers:
-        roles = roles_for(worker)
-        if roles.observer:
-            observers.append((worker, roles))
+        if worker.observer:
+            observers.append(worker)
         else:
-            kinds.setdefault((worker.tool, roles.unit), []).append(worker)
-    shared = {kind for kind, members in kinds.items() if roles_for(members[0]).whole_server}
+            kinds.setdefault((worker.tool, worker.roles.unit), []).append(worker)
+    shared = {kind for kind, members in kinds.items() if members[0].whole_server}
     found = {
         kind: [[one] for one in members] if kind in shared else _together(members) for kind, members in kinds.items()
     }
     alone: dict[tuple[str, Unit], list[Timeline]] = {}
-    for worker, roles in observers:
+    for worker in observers:
         kind = next((kind for kind in found if kind[0] == worker.tool), None)
         if kind is None:
-            alone.setdefault((worker.tool, roles.unit), []).append(worker)
+            alone.setdefault((worker.tool, worker.roles.unit), []).append(worker)
         else:
             max(found[kind], key=lambda members: max(_overlap(worker, one) for one in members)).append(worker)
     found |= {kind: _together(members) for kind, members in alone.items()}

@@ -2,11 +2,10 @@
 
 from typing import Literal, NamedTuple
 
-from ..history.timeline import Timeline
 from ..metrics.latencies import Group
 from ..metrics.samples import Family
-from ..tools.registry import all_roles, named
-from ..tools.roles import Lost, Roles, roles_of
+from ..tools.registry import all_roles
+from ..tools.roles import Lost, Roles
 
 Unit = Literal["per second", "bytes per second", "seconds", "ratio"]
 Better = Literal["higher", "lower"]
@@ -83,15 +82,6 @@ def described(group: Group, measure: Measure, roles: Roles) -> dict[str, str]:
     """A measure of a group for JSON: labels, name, unit, which direction is better."""
     unit = unit_of(measure, roles)
     return {**named_group(group, roles), "name": measure.name, "unit": unit, "better": measure.better}
-
-
-def roles_for(timeline: Timeline) -> Roles:
-    """The roles that apply to a worker."""
-    tool = named(timeline.tool)
-    assert tool is not None
-    return roles_of(
-        tool.roles, {sample.family.name for sample in timeline.final} | {one.family.name for one in timeline.series}
-    )
 
 
 def compared() -> frozenset[Family]:

@@ -24,7 +24,6 @@ from ..metrics.latencies import LOST, Group, Latencies, is_cut_off
 from ..metrics.samples import Family
 from ..tools.roles import Roles
 from .course import Course, course
-from .measures import roles_for
 from .statistics import Floats
 
 Finals = Mapping[str, Mapping[Group, float]]
@@ -62,7 +61,7 @@ class WorkerFigures:
         self.final = finals_of(timeline)
         self.begin = timeline.start + warmup if warmup and timeline.start is not None else -math.inf
         self.timeline = timeline
-        self.roles = roles = roles_for(timeline)
+        self.roles = roles = timeline.roles
         self._rates = _by_group(timeline, roles, roles.rate)
         self._bandwidths = _by_group(timeline, roles, roles.bandwidth)
         self._quantile = "" if roles.latency else _quantile(timeline, roles)

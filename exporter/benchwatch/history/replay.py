@@ -319,6 +319,7 @@ class Replay(Observer):
         return Timeline(
             **of_whole_run(self, own),
             runfile=self.runfile,
+            roles=self.roles,
             final=final,
             series=series,
             by_file_time=self._by_file_time,

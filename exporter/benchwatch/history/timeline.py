@@ -19,6 +19,7 @@ from ..metrics.latencies import Group, Latencies
 from ..metrics.samples import Family, Sample
 from ..model.run import Worker
 from ..settings.record import RunFile
+from ..tools.roles import Roles
 
 Floats = NDArray[np.float64]
 Pairs = tuple[tuple[str, str], ...]
@@ -48,6 +49,8 @@ class Timeline(Worker, frozen=True, kw_only=True, eq=False):
     """One worker of one run, with its series. Its main figures are those of the whole run if it has ended."""
 
     runfile: RunFile
+    roles: Roles
+    """The roles of its tool's families."""
     final: Sequence[Sample]
     """What the page showed at the end: results, counters, information."""
     series: Sequence[Series]

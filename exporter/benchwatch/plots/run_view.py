@@ -12,7 +12,6 @@ import numpy as np
 
 from ..compare import concurrent
 from ..compare.measured import known_end
-from ..compare.measures import roles_for
 from ..history.timeline import Series, Timeline
 from ..metrics.samples import Family
 from ..tools.roles import Roles
@@ -54,7 +53,7 @@ class View(NamedTuple):
 
     def of_roles(self, tool: str, roles: Roles) -> "View":
         """Only with the workers of one tool, which has these roles."""
-        mine = [worker for worker in self.timelines if worker.tool == tool and roles_for(worker) is roles]
+        mine = [worker for worker in self.timelines if worker.tool == tool and worker.roles is roles]
         return self._replace(timelines=mine)
 
 
