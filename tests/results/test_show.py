@@ -339,7 +339,7 @@ def test_requirements_know_units_groups_and_what_was_not_measured(show: Show, as
     [
         (
             "speed > 3",
-            "unknown figure 'speed'; expected tps, iops, events/s, op/s, tpm, req/s, throughput, bandwidth, mean,",
+            "unknown figure 'speed'; expected tps, iops, events/s, op/s, tpm, req/s, seeks/s, throughput, bandwidth,",
         ),
         ("p99 < 20", "p99: expected a time, such as 20ms, got '20'"),
         ("throughput > 20ms", "throughput: expected bytes or bits a second, such as 100MiB/s or 9Gbit/s, got '20ms'"),
