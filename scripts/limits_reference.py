@@ -12,7 +12,7 @@ from benchwatch.server import command, comparisons, ingest, listen, looks, past_
 from benchwatch.settings.settings import PushSettings, RunsSettings
 from benchwatch.tools import lines
 from benchwatch.tools.fio import framing, jobs
-from benchwatch.tools.pgbench import results, transactions
+from benchwatch.tools.pgbench import summary, transactions
 from benchwatch.values import yaml
 from benchwatch.watch import sources
 
@@ -127,7 +127,7 @@ def _sections() -> tuple[Section, ...]:
             (
                 ("a line", _kib(lines.LIMIT), "left out, `line_too_long`"),
                 ("scripts in the log", transactions.MOST_SCRIPTS, "left out, `log_line`"),
-                ("a statement in a label (`-r`)", f"{results._STATEMENT_LENGTH} characters", "cut"),
+                ("a statement in a label (`-r`)", f"{summary.STATEMENT_LENGTH} characters", "cut"),
             ),
         ),
         (

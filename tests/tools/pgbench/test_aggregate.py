@@ -15,11 +15,11 @@ AGGREGATED = [path for path in LOGS if path.parent.name.startswith("agglog")]
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("1795168190 3172 1999494 1743364756 169 5941", AggregateInterval(1795168190, 3172, None, None, None, None)),
-        ("1795168190 30 199 174 1 5 9 8 7 6", AggregateInterval(1795168190, 30, None, None, None, None)),
+        ("1795168190 3172 1999494 1743364756 169 5941", AggregateInterval(1795168190, 3172)),
+        ("1795168190 30 199 174 1 5 9 8 7 6", AggregateInterval(1795168190, 30)),
         (
             "1795168223 271 132515 83168235 292 3491 24046 5576874 1 1894 4",
-            AggregateInterval(1795168223, 267, 4, None, None, None),
+            AggregateInterval(1795168223, 267, 4),
         ),
         (
             "1795168239 287 189422 675952066 291 18431 36425 74963579 0 5933 3 5 9 2 1",

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.lines import LIMIT
 from benchwatch.tools.pgbench import PGBENCH
-from benchwatch.tools.pgbench.lifecycle import LifecycleEvent
+from benchwatch.tools.pgbench.lifecycle import Banner, LifecycleEvent
 from benchwatch.tools.pgbench.progress import Progress
-from benchwatch.tools.pgbench.text import Banner
 
 from .recordings import ROOT, TEXTS, parse, read, state_of, streams, text_records
 
@@ -231,9 +230,7 @@ def test_client_that_aborted(line: str, client: int, message: str) -> None:
 def test_end_of_an_aborted_run() -> None:
     for prefix in ("", "pgbench: fatal: ", "pgbench: error: "):
         (record,) = text_records(prefix + "Run was aborted; the above results are incomplete.\n")
-        assert typed([record]) == typed(
-            [LifecycleEvent("cut short", "Run was aborted; the above results are incomplete.")]
-        )
+        assert typed([record]) == typed([LifecycleEvent("cut", "Run was aborted; the above results are incomplete.")])
 
 
 def test_vacuum_of_tables_that_are_not_there_is_no_failure() -> None:

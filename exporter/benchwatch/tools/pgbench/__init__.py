@@ -11,7 +11,7 @@ from .further import further
 from .moments import of_aggregate, of_log, of_text
 from .state import PgbenchState
 from .text import TextParser
-from .transactions import TransactionParser, transaction
+from .transactions import TransactionParser, completed
 
 _TEXT = re.compile(
     rb"(?:^|[\r\n])(?:progress: \d+\.\d+ s, |pgbench \((?!PostgreSQL\))\S|starting vacuum"
@@ -83,7 +83,7 @@ def _recognise(head: bytes) -> str:
     """The kind: "text", "log" (-l), "log aggregate" (-l --aggregate-interval), or empty."""
     head = head.replace(b"\0", b"")
     for line in head.split(b"\n")[:-1]:
-        if transaction(line):
+        if completed(line):
             return "log"
         if interval(line):
             return "log aggregate"

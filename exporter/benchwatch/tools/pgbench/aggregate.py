@@ -20,29 +20,28 @@ from typing import NamedTuple
 
 from .transactions import LogParser
 
-_FIELDS = frozenset([6, 10, 11, 15, 16])
-_LINE = re.compile(rb"[1-3]\d{9} \d{1,12}(?: \d{1,30}){4}(?: \d{1,30}){0,4}(?: \d{1,12}){0,6}\r?")
+_LINE = re.compile(rb"[1-3]\d{9} \d{1,12}(?: \d{1,30}){4}(?:(?: \d{1,30}){4}(?: \d{1,12}|(?: \d{1,12}){5,6})?)?\r?")
 """Unix time up to 2096; sums of squares are long, counts are not."""
 
 
 class AggregateInterval(NamedTuple):
-    """One interval of one thread. None: this format does not have the number."""
+    """One interval of one thread. A number that this format does not have is 0."""
 
     start: int
     """Unix seconds."""
     transactions: int
     """Those with a latency."""
-    skipped: int | None
-    retried: int | None
-    retries: int | None
-    failed: int | None
+    skipped: int = 0
+    retried: int = 0
+    retries: int = 0
+    failed: int = 0
 
 
 class AggregateParser(LogParser):
     """Reads the aggregated log of one thread."""
 
     def _line(self, line: bytes) -> None:
-        if (found := interval(line)) is not None:
+        if found := interval(line):
             self.records += 1
             self._out.append(found)
         elif line.strip():
@@ -53,14 +52,9 @@ def interval(line: bytes) -> AggregateInterval | None:
     """The content of a line; None if it is not a line of an aggregated log."""
     if not _LINE.fullmatch(line):
         return None
-    numbers = [int(text) for text in line.split()]
-    if len(numbers) not in _FIELDS:
-        return None
-    start, count, *rest = numbers
-    if len(numbers) >= 15:
+    start, count, *rest = map(int, line.split())
+    if len(rest) >= 13:
         skipped, retried, retries, *failed = rest[8:]
         return AggregateInterval(start, count, skipped, retried, retries, sum(failed))
-    late = rest[-1] if len(numbers) == 11 else None
-    if late is not None and late > count:  # the count includes them
-        return None
-    return AggregateInterval(start, count - (late or 0), late, None, None, None)
+    late = rest[8] if len(rest) == 9 else 0
+    return AggregateInterval(start, count - late, late) if late <= count else None  # the count includes them

@@ -28,20 +28,7 @@ import math
 from collections import deque
 from statistics import median_low
 
-from ...metrics.samples import Family
-from . import metrics
-from .aggregate import AggregateInterval
-from .log import TransactionLog
 from .progress import Progress
-
-COUNTERS: dict[str, Family] = {
-    "transactions": metrics.TRANSACTIONS,
-    "failed": metrics.FAILED,
-    "skipped": metrics.SKIPPED,
-    "retried": metrics.RETRIED,
-    "retries": metrics.RETRIES,
-}
-"""By the name of the figure in the final report."""
 
 _RATE_ERROR = 0.05
 _DELTAS = 15
@@ -117,49 +104,3 @@ class ProgressCount:
             constant += _RATE_ERROR * self._first_interval
         margin = 2 * self._quantum * self._highest + 2 * math.sqrt(self._variance) + constant
         self.transactions = max(self.transactions, self._certain + max(0, math.floor(estimate - margin)))
-
-
-class Totals:
-    """The counters from progress lines and logs."""
-
-    def __init__(self, log: TransactionLog) -> None:
-        self.count = ProgressCount()
-        self._log = log
-        self._retries_printed: bool | None = None
-        self._lines: dict[str, int] = {}
-        self._intervals: dict[str, int] = {}
-
-    def add_line(self, line: Progress) -> float:
-        """Add a progress line; returns the time that it covers, seconds."""
-        covered = self.count.add(line)
-        self._lines["transactions"] = self.count.transactions
-        for name in ("failed", "skipped", "retried", "retries"):
-            if (count := getattr(line, name)) is not None:
-                self._lines[name] = self._lines.get(name, 0) + count
-        self._retries_printed = line.retried is not None
-        return covered
-
-    def add_interval(self, record: AggregateInterval) -> None:
-        """Add an interval of the aggregated log."""
-        for name in COUNTERS:
-            if count := getattr(record, name):  # 0 may mean that the option is not set
-                self._intervals[name] = self._intervals.get(name, 0) + count
-
-    def totals(self, *, logs: bool) -> dict[str, int]:
-        """The counters of this run so far, by name, with or without `logs`."""
-        totals = dict(self._lines)
-        for source in (self._intervals, self._logged()) if logs else ():
-            for name, count in source.items():
-                totals[name] = max(count, totals.get(name, 0))
-        return totals
-
-    def _logged(self) -> dict[str, int]:
-        log = self._log
-        if not (log.lines and log.whole):
-            return {}
-        counts = {"transactions": log.transactions}
-        # Without any, there may be no such lines.
-        counts |= {name: count for name, count in (("failed", log.failed), ("skipped", log.skipped)) if count}
-        if self._retries_printed is not False and (retries := log.retries):
-            counts["retried"], counts["retries"] = retries
-        return counts

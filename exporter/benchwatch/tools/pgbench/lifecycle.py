@@ -28,21 +28,32 @@ a carriage return (13+).
 """
 
 import re
+from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from ..api import Outcome
+from .aggregate import AggregateInterval
+from .progress import Progress
+from .summary import Complete, Entry
+from .transactions import Transactions
 
-ROWS_PER_SCALE = 100_000
-KEPT = 100
+_KEPT = 100
 """How many errors are kept; the first ones say why the run failed."""
 
-
-Kind = Literal["vacuum", "step", "rows", "made", "aborted", "failed", "fatal", "ignored", "retried", "cut short"]
-"""A benchmark begins, connected (unless -n) · `pgbench -i`: a step begins, rows are in the table, all is
-made · a client ended with an error, the others continue · an error, one that certainly ended the run · the
-previous error did not matter · those before are of starts that found no server · the last message after a
-client aborted.
+Kind = Literal["rows", "made", "step", "aborted", "cut", "ignored", "fatal", "failed", "vacuum", "server", "retried"]
+"""`pgbench -i`: rows are in the table, all is made, a step begins · a client ended with an error, the others continue ·
+the last message after a client aborted · the previous error did not matter · an error that certainly ended the run ·
+an error · a benchmark begins, connected (unless -n) · an error of the server that pgbench prints without a prefix, as
+other programs do · the errors before are of starts that found no server.
 """
+
+
+class Banner(NamedTuple):
+    """The first line that 14 and later print; or that of `pgbench --version`, which scripts run before a benchmark."""
+
+    tool_version: str
+    server_version: str | None
+    """None: of `pgbench --version`."""
 
 
 class LifecycleEvent(NamedTuple):
@@ -57,39 +68,55 @@ class LifecycleEvent(NamedTuple):
     """Since the first row; how long `pgbench -i` took, None up to 12."""
 
 
-VACUUM_START = "starting vacuum"
+_FORMS: tuple[tuple[Kind, Callable[[str], re.Match[str] | None]], ...] = (
+    (
+        "rows",
+        re.compile(
+            r"\d{1,15} of (?P<number>\d{1,15}) tuples \(\d+%\)(?: of \w+)? done "
+            r"\(elapsed (?P<seconds>\d{1,8}\.\d\d) s, remaining -?\d+\.\d\d s\)\.?"
+        ).fullmatch,
+    ),
+    ("made", re.compile(r"done(?:\.| in (?P<seconds>\d{1,8}\.\d\d) s \(.*\)\.)").fullmatch),
+    (
+        "step",
+        re.compile(
+            r"(?:dropping old tables|creating (?:tables|\d+ partitions|primary keys|foreign keys)|vacuum(?:ing)?"
+            r"|generating data(?: \((?:client|server)-side\))?|set primary keys)\.\.\."
+        ).fullmatch,
+    ),
+    ("aborted", re.compile(r"[Cc]lient (?P<number>\d{1,9}) (?:script \d+ )?aborted (?:.*?[:;] )?(?P<text>.*)").search),
+    ("cut", re.compile(r"(?P<text>Run was aborted.*)").search),
+    ("ignored", re.compile("ignoring this error and continuing anyway").search),
+    (
+        "fatal",
+        re.compile(
+            r"(?:pgbench: fatal: |(?=could not create (?:connection|thread)\b|Perhaps you need to do initialization\b))"
+            r"(?P<text>.+)"
+        ).search,
+    ),
+    (
+        "fatal",
+        re.compile(
+            r"(?:\S*/)?pgbench: (?P<text>(?:invalid|unrecognized) option .+|option requires an argument .+"
+            r"|option .+ (?:requires an argument|is ambiguous|doesn't allow an argument).*)"
+        ).match,
+    ),
+    (
+        "failed",
+        re.compile(
+            r"(?:pgbench: error: +|(?=[Cc]onnection to (?:database|server) .*failed:"
+            r"|could not (?:connect to server:|translate host name) ))(?P<text>.+)"
+        ).match,
+    ),
+    ("vacuum", re.compile("starting vacuum").match),
+    ("server", re.compile(r"(?P<text>(?:ERROR|FATAL|PANIC):  .+)").match),
+)
+"""The first form that a line has says what it is."""
 
-_CLIENT_ABORTED = re.compile(r"client (?P<client>\d{1,9}) (?:script \d+ )?aborted (?P<where>.*)", re.IGNORECASE)
-_RUN_ABORTED = re.compile(r"Run was aborted.*")
-_FATAL = re.compile(
-    r"pgbench: fatal: (?P<message>.+)"
-    r"|^(?:\S*/)?pgbench: (?P<option>(?:invalid|unrecognized) option .+|option .+ (?:requires an argument"
-    r"|is ambiguous|doesn't allow an argument).*|option requires an argument .+)"
-    r"|(?P<setup>could not create (?:connection|thread)\b.*|Perhaps you need to do initialization\b.*)"
-)
-_ERROR = re.compile(
-    r"pgbench: error: +(?P<message>.+)"
-    r"|(?P<connection>[Cc]onnection to (?:database|server) .*failed:.*"
-    r"|could not connect to server: .+|could not translate host name .+)"
-)
-_SERVER_ERROR = re.compile(r"(?:ERROR|FATAL|PANIC):  .+")
 _NO_SERVER = re.compile(
-    r"connection to (?:database|server)\b|could not (?:connect to server|translate host name)"
-    r"|could not create connection for setup",
-    re.IGNORECASE,
+    r"[Cc]onnection to (?:database|server)\b|could not (?:connect to server|translate host name)"
+    r"|could not create connection for setup"
 )
-_GENERATED = re.compile(
-    r"(?P<rows>\d{1,15}) of (?P<of>\d{1,15}) tuples \(\d+%\)(?: of \w+)? done "
-    r"\(elapsed (?P<elapsed>\d{1,8}\.\d\d) s, remaining -?\d+\.\d\d s\)\.?"
-)
-_DONE = re.compile(r"done(?:\.| in (?P<duration>\d{1,8}\.\d\d) s \(.*\)\.)")
-_STEP = re.compile(
-    r"(?:dropping old tables|creating tables|creating \d+ partitions|generating data(?: \((?:client|server)-side\))?"
-    r"|vacuum(?:ing)?|set primary keys|creating (?:primary|foreign) keys)\.\.\."
-)
-_IGNORED = "ignoring this error and continuing anyway"
-_SPACES = re.compile(r"\s+")
-
 _KNOWN = re.compile(
     r"\s*pgbench:"
     r"|end\.$"
@@ -104,25 +131,13 @@ _KNOWN = re.compile(
 
 
 def event(text: str) -> LifecycleEvent | None:
-    """What a line says about the course of a benchmark; None if nothing."""
-    if match := _CLIENT_ABORTED.search(text):
-        where, separator, cause = _first_of(match["where"])
-        return LifecycleEvent("aborted", _tidy(cause if separator else where), int(match["client"]))
-    if match := _RUN_ABORTED.search(text):
-        return LifecycleEvent("cut short", _tidy(match[0]))
-    if _IGNORED in text:
-        return LifecycleEvent("ignored")
-    if match := _FATAL.search(text):
-        return LifecycleEvent("fatal", _tidy(match["message"] or match["option"] or match["setup"]))
-    if match := _ERROR.match(text):
-        return LifecycleEvent("failed", _tidy(match["message"] or match["connection"]))
-    return LifecycleEvent("vacuum") if text.startswith(VACUUM_START) else None
-
-
-def server_error(text: str) -> LifecycleEvent | None:
-    """An error of the server that pgbench prints without a prefix; other programs print the same text."""
-    match = _SERVER_ERROR.match(text)
-    return LifecycleEvent("failed", _tidy(match[0])) if match else None
+    """What a line says about the course of a benchmark or an initialisation; None if nothing."""
+    for kind, form in _FORMS:
+        if match := form(text):
+            said = match.groupdict()
+            message, seconds = " ".join((said.get("text") or "").split()), said.get("seconds")
+            return LifecycleEvent(kind, message, int(said.get("number") or 0), float(seconds) if seconds else None)
+    return None
 
 
 def is_no_server(error: LifecycleEvent) -> bool:
@@ -135,48 +150,53 @@ def known(text: str) -> bool:
     return _KNOWN.match(text) is not None
 
 
-def initialisation(text: str) -> LifecycleEvent | None:
-    """What a line says about an initialisation; None if `pgbench -i` does not print it."""
-    if match := _GENERATED.fullmatch(text):
-        return LifecycleEvent("rows", number=int(match["of"]), seconds=float(match["elapsed"]))
-    if match := _DONE.fullmatch(text):
-        return LifecycleEvent("made", seconds=float(match["duration"]) if match["duration"] else None)
-    return LifecycleEvent("step") if _STEP.fullmatch(text) else None
-
-
 class Lifecycle:
     """Collects what happened. The outcome does not depend on the order in which the streams were read."""
 
     def __init__(self) -> None:
         self.complete = False
         """Whether there is a final report."""
-        self.initialised = False
-        """Whether `pgbench -i` is done."""
         self.benchmark = False
         """Whether the benchmark itself began, not only the initialisation."""
         self.progressed = False
         """Whether transactions were reported or logged, so that an error does not mean that the run could not begin."""
-        self.clients: int | None = None
-        """Their number, once the final report shows it."""
-        self.executed: float | None = None
-        """Transactions of the final report."""
+        self._initialised = False
+        self._clients = 0  # unknown
+        self._executed: float | None = None  # transactions of the final report
         self._aborted: dict[int, str] = {}
         self._cut_short = ""
         self._errors: list[LifecycleEvent] = []
 
-    def add(self, event: LifecycleEvent) -> None:
-        """Add what a line said."""
+    def add(self, record: object) -> None:
+        """Add what a line or a piece of a log said."""
+        match record:
+            case LifecycleEvent():
+                self._add_event(record)
+                return
+            case Banner(server_version=None):
+                return
+            case Progress() | Transactions() | AggregateInterval():
+                self.progressed = True
+            case Complete():
+                self.complete = True
+            case Entry("clients", str(clients)):
+                self._clients = int(clients)
+            case Entry("transactions", int(executed)):
+                self._executed = executed
+        self.benchmark = True
+
+    def _add_event(self, event: LifecycleEvent) -> None:
         match event.kind:
             case "vacuum":
                 self.benchmark = True
             case "made":
-                self.initialised = True
+                self._initialised = True
             case "aborted":
                 self._aborted.setdefault(event.number, event.text)
-            case "cut short":
+            case "cut":
                 self._cut_short = event.text
             case "fatal" | "failed":
-                if len(self._errors) < KEPT or event.kind == "fatal":
+                if len(self._errors) < _KEPT or event.kind == "fatal":
                     self._errors.append(event)
             case "retried":
                 self._errors.clear()
@@ -190,16 +210,16 @@ class Lifecycle:
         if nothing_came or self._cut_short or any(error.kind == "fatal" for error in self._errors):
             return "failed"
         if self.complete:
-            return "failed" if self._aborted or self.executed == 0 else "finished"
-        return "finished" if self.initialised and not self.benchmark else ""
+            return "failed" if self._aborted or self._executed == 0 else "finished"
+        return "finished" if self._initialised and not self.benchmark else ""
 
     @property
     def reason(self) -> str:
         """What went wrong, one clause; empty if nothing did. Aborted clients are named before the outcome."""
         if self._aborted:
             count = len(self._aborted)
-            of = f" of {self.clients}" if self.clients else ""
-            plural = "" if (self.clients or count) == 1 else "s"
+            of = f" of {self._clients}" if self._clients else ""
+            plural = "" if (self._clients or count) == 1 else "s"
             return f"{count}{of} client{plural} aborted: {next(iter(self._aborted.values()))}"
         if self.outcome != "failed":
             return ""
@@ -207,12 +227,3 @@ class Lifecycle:
         if len(errors) > 1 and errors[0].endswith(":"):
             return f"{errors[0]} {errors[1]}"
         return errors[0] if errors else self._cut_short or "no transaction completed"
-
-
-def _first_of(where: str) -> tuple[str, str, str]:
-    """Splits `in command 0 query 0: ERROR: ...` or `in command 0 ...; ERROR: ...` at its first `: ` or `; `."""
-    return min((where.partition(separator) for separator in (": ", "; ")), key=lambda parts: len(parts[0]))
-
-
-def _tidy(text: str) -> str:
-    return _SPACES.sub(" ", text).strip()

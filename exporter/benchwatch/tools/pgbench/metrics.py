@@ -7,10 +7,6 @@ def _live(name: str, text: str, *labels: str, kind: Kind = "gauge") -> Family:
     return Family(f"pgbench_{name}", kind, text, labels)
 
 
-def _counter(name: str, text: str) -> Family:
-    return _live(name, text, kind="counter")
-
-
 def _setting(name: str, text: str) -> Family:
     return Family(f"pgbench_{name}", "gauge", text, part="runs")
 
@@ -20,8 +16,7 @@ def _result(name: str, text: str, *labels: str) -> Family:
 
 
 TPS = _live(
-    "tps",
-    "Transactions per second, last interval; without progress lines, last second of the transaction log.",
+    "tps", "Transactions per second, last interval; without progress lines, last second of the transaction log."
 )
 LATENCY_AVERAGE = _live("latency_average_seconds", "Mean latency, last interval; with -R from the scheduled start.")
 LATENCY_STDDEV = _live("latency_stddev_seconds", "Standard deviation of the latency, last interval.")
@@ -37,18 +32,24 @@ LATENCY_WINDOW_TIME = _live(
     "End of the second of pgbench_latency_window_seconds, Unix time; at low rates up to 12 s old, "
     "because the log comes in blocks.",
 )
-TRANSACTIONS = _counter(
+TRANSACTIONS = _live(
     "transactions_total",
     "Completed transactions, from the log or the progress lines; at the end from the final report, "
     "which in 9.6 and 10 includes skipped ones.",
+    kind="counter",
 )
-FAILED = _counter(
+FAILED = _live(
     "failed_transactions_total",
     "Transactions that failed after all tries (15+), or with any error (19+, --continue-on-error).",
+    kind="counter",
 )
-SKIPPED = _counter("skipped_transactions_total", "Transactions skipped because they were already late (-R with -L).")
-RETRIED = _counter("retried_transactions_total", "Transactions tried more than once (--max-tries).")
-RETRIES = _counter("retries_total", "Further tries of transactions (--max-tries).")
+SKIPPED = _live(
+    "skipped_transactions_total",
+    "Transactions skipped because they were already late (-R with -L).",
+    kind="counter",
+)
+RETRIED = _live("retried_transactions_total", "Transactions tried more than once (--max-tries).", kind="counter")
+RETRIES = _live("retries_total", "Further tries of transactions (--max-tries).", kind="counter")
 LATENCY = _live(
     "latency_seconds",
     "Latency by script (from 0) since the start, from the transaction log (-l); with --sampling-rate "
@@ -65,8 +66,7 @@ SCALE_FACTOR = _setting(
 )
 DURATION = _setting("duration_seconds", "Requested duration (-T).")
 RESULT_TPS = _result(
-    "tps",
-    "Transactions per second without the initial connections (14+ with -C: including reconnections).",
+    "tps", "Transactions per second without the initial connections (14+ with -C: including reconnections)."
 )
 RESULT_LATENCY_AVERAGE = _result("latency_average_seconds", "Mean latency.")
 RESULT_LATENCY_STDDEV = _result("latency_stddev_seconds", "Standard deviation of the latency.")
@@ -77,8 +77,7 @@ RESULT_LATENCY = _result(
 )
 RESULT_TRANSACTIONS = _result("transactions", "Transactions; in 9.6 and 10 including skipped ones.")
 RESULT_CONNECTION = _result(
-    "connection_seconds",
-    "Time of all initial connections; with -C mean time of a connection (14+).",
+    "connection_seconds", "Time of all initial connections; with -C mean time of a connection (14+)."
 )
 RESULT_LATE = _result("late_transactions", "Transactions above the latency limit (-L).")
 RESULT_LAG_AVERAGE = _result("rate_limit_lag_average_seconds", "Mean delay behind the schedule (-R).")
@@ -96,9 +95,7 @@ SCRIPT_TRANSACTIONS = _result(
 SCRIPT_TPS = _result("script_tps", "Transactions per second of a script.", "script")
 SCRIPT_LATENCY_AVERAGE = _result("script_latency_average_seconds", "Mean latency of a script.", "script")
 SCRIPT_LATENCY_STDDEV = _result(
-    "script_latency_stddev_seconds",
-    "Standard deviation of the latency of a script.",
-    "script",
+    "script_latency_stddev_seconds", "Standard deviation of the latency of a script.", "script"
 )
 STATEMENT_LATENCY = _result(
     "statement_latency_average_seconds",
@@ -121,3 +118,13 @@ STATEMENT_RETRIES = _result(
 
 FAMILIES = tuple(value for value in list(globals().values()) if isinstance(value, Family))
 """All of them, in this order."""
+
+COUNTERS = {"transactions": TRANSACTIONS, "failed": FAILED, "skipped": SKIPPED, "retried": RETRIED, "retries": RETRIES}
+"""By the name of the figure in the final report."""
+SETTINGS = {"clients": CLIENTS, "threads": THREADS, "scale_factor": SCALE_FACTOR, "duration": DURATION}
+"""By the name of the setting in the final report."""
+RESULTS = {one.name.removeprefix("pgbench_result_"): one for one in FAMILIES if "_result_" in one.name}
+RESULTS["reconnection_seconds"] = RESULT_CONNECTION
+"""By the name of the figure in the final report."""
+ORDER = {name: FAMILIES.index(STATEMENT_LATENCY if "statement" in one.labels else one) for name, one in RESULTS.items()}
+"""Of the results: what is known of a statement stays together."""

@@ -3,8 +3,7 @@
 - text: a progress line at its time, which is Unix time or seconds since the start; the final report at the end of the
   run, whose length follows from the report. If a text has several runs without Unix times, only the last is dated.
 - transaction log: each second when it is over; the last one at its last transaction. The border between two seconds is
-  found by a search for the digits of the next second or, if that second has no line nearby, by bisection: lines are in
-  the order of their completion.
+  found by bisection: lines are in the order of their completion.
 - aggregated log: an interval is complete when the next one begins.
 """
 
@@ -18,34 +17,29 @@ from typing import NamedTuple
 from ..api import Begin, Moment, ReadLine
 from .aggregate import interval
 from .progress import Progress
-from .results import Results
-from .summary import Complete, Entry, Statement
+from .summary import Complete
 from .transactions import completed
 
 _EMPTY_SECONDS = 2
 """How many consecutive seconds without a transaction are reported: more would repeat the same."""
 _STEP = 4096
-_NEAR = 1 << 20
-"""Within how many bytes the digits of a second are searched."""
+_NEAR = 64
+"""Bytes within which a line is found one by one."""
 
 
 def of_text(lines: Iterable[ReadLine]) -> Iterator[Moment]:
     """Progress lines and the final report."""
     found: list[Moment] = []
-    results, length, end = Results(), None, 0
+    length, end = None, 0
     for end, records in lines:
         for record in records:
             match record:
                 case Progress():
                     found.append(Moment(end, record.time, not record.epoch))
-                    results, length = Results(), None
                 case Begin():
-                    found = [moment for moment in found if not moment.elapsed]
-                    results, length = Results(), None
-                case Entry() | Statement():
-                    results.add(record)
+                    found, length = [moment for moment in found if not moment.elapsed], None
                 case Complete():
-                    length = results.length
+                    length = record.length
     yield from found
     if length is not None:
         yield Moment(end, length, elapsed=True, final=True)
@@ -88,23 +82,19 @@ def of_aggregate(data: bytes | mmap) -> Iterator[Moment]:
 
 def _first_after(data: bytes | mmap, low: int, border: int) -> _Line:
     """The first line from the offset `low` on whose transaction completed at `border` or later."""
-    found = _first_in(data, low, border)
-    if found is not None:
-        return found
-    offsets = range(len(data))
-    return _line_at(data, bisect_left(offsets, True, low, key=lambda offset: _line_at(data, offset).time >= border))
 
+    def is_after(offset: int) -> bool:
+        return _line_at(data, offset).time >= border
 
-def _first_in(data: bytes | mmap, low: int, second: int) -> _Line | None:
-    """The first line from `low` on whose transaction completed in a second; None if there is none near."""
-    digits, near = b" %d " % second, _STEP
-    while near <= _NEAR:
-        place = data[low : low + near].find(digits)  # bytes.find is faster than mmap.find
-        if place >= 0:
-            line = _line_at(data, data.rfind(b"\n", low, low + place) + 1 or low)
-            return line if second <= line.time < second + 1 else None
-        near *= 4
-    return None
+    step = _STEP
+    while low + step < len(data) and not is_after(low + step):
+        low, step = low + step, 2 * step
+    offsets = range(low, min(low + step, len(data)), _NEAR)
+    place = bisect_left(offsets, True, key=is_after)
+    line = _line_at(data, offsets[max(0, place - 1)])
+    while line.time < border:
+        line = _line_at(data, line.begin + 1)
+    return line
 
 
 def _line_at(data: bytes | mmap, offset: int) -> _Line:

@@ -2,9 +2,11 @@
 
 The source of each number:
 
-- counters: the final report, before it the progress lines and logs (`counting`).
-- gauges of the last interval and `history`: the progress lines, or the closed seconds of the transaction log
-  (`last_interval`).
+- counters: the final report; before it the largest number from progress lines (`counting`), transaction log (unless it
+  is sampled) and aggregated log. None of them is ever ahead of the truth, so the largest is nearest to it and never
+  goes back.
+- gauges of the last interval and `history`: the progress lines. The closed seconds of the transaction log, unless it is
+  sampled, if there are no lines, or if they stop long before it does: thread 0, which prints them, may finish first.
 - latency histogram and windows: the transaction log.
 
 Times:
@@ -17,7 +19,13 @@ Times:
 - The run ends after its length, calculated from the report's rate and transactions; without them with the last write
   to a stream with a message, if that is not long after the last report, as in a copy.
 
-Logs of an earlier run are ignored (`log`).
+Logs whose end precedes the start of the run belong to an earlier run, which left them in the folder (or, if a text has
+several runs, to a previous one), and are ignored. Two clocks can show that:
+
+- the benchmark's, if the progress lines have Unix times: the log dates its transactions by the same clock;
+- else that of the files: when the logs and the text were last written. It shows nothing of a copied log.
+
+A log with exactly the transactions of the final report belongs to its run in any case.
 
 The result depends on the content of each stream, not on the order in which the streams are read.
 """
@@ -25,26 +33,25 @@ The result depends on the content of each stream, not on the order in which the 
 import math
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 from ...metrics.buckets import Buckets
 from ...metrics.latencies import is_cut_off
 from ...metrics.samples import Sample
-from ..api import HISTORY, Figures, Outcome, Report, Written
+from ..api import HISTORY, Figures, Outcome, Report
 from ..beginning import PUNCTUAL, ROUNDING, SLOW, ElapsedState, beginning
 from . import metrics
 from .aggregate import AggregateInterval
-from .counting import COUNTERS, Totals
-from .last_interval import LastInterval
-from .lifecycle import ROWS_PER_SCALE, Lifecycle, LifecycleEvent
-from .log import LogChoice, TransactionLog
+from .counting import ProgressCount
+from .lifecycle import Banner, Lifecycle, LifecycleEvent
+from .log import Logs
 from .progress import Progress
-from .results import Results
-from .summary import Complete, Entry, Statement
-from .text import Banner
+from .summary import Complete, Entry
 from .transactions import Transactions
-from .windows import QUANTILE_LABELS, WAIT
+from .windows import QUANTILE_LABELS, QUANTILES, WAIT, Second
 
-Record = Progress | Transactions | AggregateInterval | Entry | Statement | Complete | Banner | LifecycleEvent
+ROWS_PER_SCALE = 100_000
+_SILENT_INTERVALS = 3
 
 
 class PgbenchState(ElapsedState):
@@ -53,83 +60,97 @@ class PgbenchState(ElapsedState):
     def __init__(self, buckets: Buckets) -> None:
         super().__init__()
         self._lifecycle = Lifecycle()
-        self._results = Results()
-        self._logs = LogChoice(buckets)
-        self._totals = Totals(self._logs.every)
+        self._count = ProgressCount()
         self._lines: deque[Progress] = deque(maxlen=HISTORY)
-        self._last_interval: int | None = None  # of the aggregated log
+        self._every_log = Logs(buckets)
+        self._no_log = Logs(buckets)
+        self._log_written = -math.inf  # when a log was last written, Unix seconds
+        self._behind = math.inf  # the shortest time from a Unix time in lines and logs to its arrival, seconds
+        self._printed: dict[str, int] = {}  # counters of the progress lines
+        self._results: dict[tuple[str, ...], float] = {}  # of the final report, by name and labels
         self._server_version = ""
         self._scale_factor: int | None = None
         self._lengths: dict[str, float] = {}  # by stream: the length of the run according to its report, seconds
         self._initialising: dict[str, float] = {}  # by stream: seconds at its last line of an initialisation
         self._messages: set[str] = set()  # streams with a message
-        self._left_behind: tuple[int, Collection[str]] = -1, ()  # as of this version
 
-    def apply(self, record: Record, stream: str, arrived: float) -> None:
+    def apply(self, record: Any, stream: str, arrived: float) -> None:
         """See tools.State."""
         super().apply(record, stream, arrived)
+        self._lifecycle.add(record)
         match record:
             case Progress():
                 self._apply_progress(record, stream)
                 if record.epoch:
-                    self._logs.behind = min(arrived - record.time, self._logs.behind)
-            case Transactions():
-                self._logs.every.add(record, stream)
-                self._logs.add(stream, arrived, record.end if record.lines else None)
-                self._lifecycle.progressed |= record.lines > 0
-            case AggregateInterval():
-                self._totals.add_interval(record)
-                self._logs.add(stream, arrived, record.start)
-                self._last_interval = max(record.start, self._last_interval or 0)
-                self._lifecycle.progressed = True
-            case Entry() | Statement():
-                self._results.add(record)
-                self._lifecycle.executed = self._results.figures.get("transactions")
-                if (clients := self._results.parameters.get("clients")) is not None:
-                    self._lifecycle.clients = int(clients)
-                self._lifecycle.benchmark |= isinstance(record, Entry) and isinstance(record.value, str)
-            case Complete():
-                self._lifecycle.complete = True
-                self._logs.every.windows.complete()
-                if (length := self._results.length) is not None:
-                    self._lengths[stream] = length
+                    self._behind = min(arrived - record.time, self._behind)
+            case Transactions(end=time) | AggregateInterval(start=time):
+                self._every_log.add(record, stream)
+                self._log_written = max(arrived, self._log_written)
+                self._behind = min(arrived - time, self._behind)
+            case Entry(name, str(text)):
+                self._parameters[name] = text
+            case Entry(name, int() | float() as number, labels):
+                self._results[name, *labels] = number
+            case Complete(length):
+                self._every_log.windows.complete()
                 self._messages.add(stream)
+                if length is not None:
+                    self._lengths[stream] = length
             case Banner(version, None):
                 self.tool_version = self.tool_version or version
             case Banner(version, server):
                 self.tool_version, self._server_version = version, server or ""
-                self._lifecycle.benchmark = True
-            case LifecycleEvent():
-                self._lifecycle.add(record)
-                self._apply_event(record, stream)
-        if isinstance(record, Progress | Transactions | AggregateInterval):
-            self._lifecycle.benchmark = True
+            case LifecycleEvent("vacuum"):
+                pass
+            case LifecycleEvent(kind, _, rows, seconds):
+                self._messages.add(stream)
+                if kind == "rows":
+                    self._scale_factor = rows // ROWS_PER_SCALE or None
+                if seconds is not None:
+                    self._initialising[stream] = seconds
 
-    def written(self, stream: str, times: Written) -> None:
-        """See tools.State."""
-        super().written(stream, times)
-        seconds = self._lengths.get(stream, self._elapsed.get(stream))
-        if seconds is not None and not times.undated:
-            self._logs.begun(stream, times.last - seconds)
-            self._left_behind = -1, ()
+    def _apply_progress(self, line: Progress, stream: str) -> None:
+        self.reporting.add(stream)
+        covered = self._count.add(line)
+        self._lines.append(line)
+        self._printed["transactions"] = self._count.transactions
+        for name in ("failed", "skipped", "retried", "retries"):
+            if (count := getattr(line, name)) is not None:
+                self._printed[name] = self._printed.get(name, 0) + count
+        if not line.idle:
+            self.idle_reports = 0
+        elif covered >= (self._count.interval or 0) / 2:  # not the short line that follows a late one
+            self.idle_reports += 1
+        if not line.epoch:
+            self._elapsed[stream] = line.time
 
     @property
     def left_behind(self) -> Collection[str]:
         """See tools.State."""
-        if self._left_behind[0] != self.version:
-            executed = self._results.figures.get("transactions")
-            self._left_behind = self.version, self._logs.left_behind(self._totals.count.start, executed)
-        return self._left_behind[1]
+        log, executed = self._every_log, self._results.get(("transactions",))
+        if not log.streams or executed in (
+            log.transactions,
+            log.transactions + log.skipped,
+        ):  # a text may be edited later
+            return ()
+        if (begun := self._count.start) is not None:  # up to an interval too late while the interval is not known
+            ends = [time for time in (log.end, log.last_interval) if time is not None]
+            precedes = bool(ends) and max(ends) < begun - SLOW - PUNCTUAL
+        else:
+            texts = [(seconds, self._written[stream]) for stream, seconds in (self._elapsed | self._lengths).items()]
+            begun = min((times.last - seconds for seconds, times in texts if not times.undated), default=-math.inf)
+            precedes = self._log_written < begun - PUNCTUAL and self._behind < SLOW
+        return log.streams if precedes else ()
 
     @property
-    def _log(self) -> TransactionLog:
+    def _log(self) -> Logs:
         """The logs of this run; none if they belong to an earlier one."""
-        return self._logs.none if self.left_behind else self._logs.every
+        return self._no_log if self.left_behind else self._every_log
 
     def tick(self, now: float, *, is_read: bool = False) -> None:
         """Closes seconds of the transaction log; they wait by the clock that dates the log."""
-        time = now + WAIT if is_read else now - self._logs.behind
-        if time > -math.inf and self._logs.every.windows.tick(time):
+        time = now + WAIT if is_read else now - self._behind
+        if time > -math.inf and self._every_log.windows.tick(time):
             self.version += 1
 
     @property
@@ -138,9 +159,9 @@ class PgbenchState(ElapsedState):
         elapsed = self._lengths or self._elapsed if self._lifecycle.benchmark else self._initialising
         lines = [(seconds, self._written[stream]) for stream, seconds in elapsed.items()]
         tolerance = 0.0 if self._lengths else PUNCTUAL
-        dated = min((time for time in (self._log.begin, self._totals.count.start) if time is not None), default=None)
+        dated = min((time for time in (self._log.begin, self._count.start) if time is not None), default=None)
         if dated is None:
-            interval = self._totals.count.interval or 0.0
+            interval = self._count.interval or 0.0
             return min((beginning(seconds, times, tolerance, interval) for seconds, times in lines), default=None)
         if self._is_ahead():
             return dated
@@ -162,9 +183,9 @@ class PgbenchState(ElapsedState):
         """When the run ended, Unix seconds; None while nothing shows that it did."""
         if not self.outcome:
             return None
-        start, length = self.start, self._results.length
-        if start is not None and length is not None:
-            return start + length
+        start = self.start
+        if start is not None and self._lengths:
+            return start + max(self._lengths.values())
         return self._heard(self._reported, self._messages)
 
     @property
@@ -178,7 +199,7 @@ class PgbenchState(ElapsedState):
     @property
     def report_interval(self) -> float | None:
         """The N of -P; without progress lines, how often the transaction log can have news."""
-        return self._totals.count.interval if self._last.line else self._log.interval
+        return self._count.interval if self._line else self._log.interval
 
     @property
     def outcome(self) -> Outcome:
@@ -193,17 +214,16 @@ class PgbenchState(ElapsedState):
     @property
     def history(self) -> deque[Report]:
         """The progress lines; without them the whole seconds of the transaction log."""
-        if self._last.line:
+        if self._line:
             return deque((Report(self._dated(line), line.tps, line.latency) for line in self._lines), HISTORY)
-        seconds = self._log.windows.counts() if self._log.whole else ()
-        return deque((Report(second + 1, count, latency) for second, count, latency in seconds), HISTORY)
+        return deque(self._log.windows.reports() if self._log.whole else (), HISTORY)
 
     def parameters(self) -> Mapping[str, str]:
         """Settings as the final report prints them, and the version of the server."""
-        found = dict(self._results.parameters)
+        found = dict(self._parameters)
         if self._scale_factor is not None:
             found.setdefault("scale_factor", str(self._scale_factor))
-        if "reconnection" in self._results.figures:
+        if ("reconnection_seconds",) in self._results:
             found["connections"] = "one per transaction"
         if self._server_version:
             found["server_version"] = self._server_version
@@ -212,15 +232,19 @@ class PgbenchState(ElapsedState):
     def samples(self, current: bool) -> Iterator[Sample]:
         """All metrics; if `current` is false, without the gauges of the last interval."""
         if current:
-            yield from self._last.samples()
+            yield from self._live()
         counters = self._counters()
-        for name, family in COUNTERS.items():
+        for name, family in metrics.COUNTERS.items():
             if name in counters:
                 yield Sample(family, (), counters[name])
         yield from self._log.histograms()
-        if "scale_factor" not in self._results.parameters and self._scale_factor is not None:
-            yield Sample(metrics.SCALE_FACTOR, (), self._scale_factor)
-        yield from self._results.samples()
+        settings = self.parameters()
+        for name, family in metrics.SETTINGS.items():
+            if name in settings:
+                yield Sample(family, (), int(settings[name].split()[0]))
+        shown = [(key, value) for key, value in self._results.items() if key[0] in metrics.RESULTS]
+        for (name, *labels), value in sorted(shown, key=lambda one: metrics.ORDER[one[0][0]]):
+            yield Sample(metrics.RESULTS[name], tuple(labels), value)
         for label, value in self._results_latency().items():
             yield Sample(metrics.RESULT_LATENCY, (label,), value)
 
@@ -228,54 +252,80 @@ class PgbenchState(ElapsedState):
         """Those of the last report, or of the whole run once it has ended."""
         transactions = self._counters().get("transactions")
         if self.outcome:
-            results = self._results.figures
             p99 = self._results_latency().get("0.99")
-            return Figures(results.get("tps"), results.get("latency_average"), p99, transactions)
-        return self._last.figures(transactions)
+            return Figures(
+                self._results.get(("tps",)), self._results.get(("latency_average_seconds",)), p99, transactions
+            )
+        line, time, window = self._last_interval()
+        return Figures(
+            line.tps if line else None,
+            line.latency if line else None,
+            window.quantiles[QUANTILES.index(0.99)] if window else None,
+            transactions,
+            time,
+            window.second + 1 if window else None,
+        )
 
     def _results_latency(self) -> dict[str, float]:
         """Quantiles of all latencies by label; none before the final report, or if the log lacks a part of the run."""
-        figures, log = self._results.figures, self._log
-        done = figures.get("transactions", 0)
-        if "failed" not in figures:  # before 15 the report may count skipped transactions
+        if not self.outcome or ("tps",) not in self._results:
+            return {}
+        done, log = self._results.get(("transactions",), 0), self._log
+        if ("failed",) not in self._results:  # before 15 the report may count skipped transactions
             done -= self._counters().get("skipped", 0)
-        over = self.outcome and "tps" in figures and not (log.whole and is_cut_off(log.transactions, done))
-        return dict(zip(QUANTILE_LABELS, log.quantiles(), strict=False)) if over else {}
+        if log.whole and is_cut_off(log.transactions, done):
+            return {}
+        return dict(zip(QUANTILE_LABELS, log.quantiles(), strict=False))
 
     @property
-    def _last(self) -> LastInterval:
+    def _line(self) -> Progress | None:
+        """The last progress line, unless the log shows that the run went on long after it."""
         if not self._lines:
-            return LastInterval(None, 0.0, 0.0, self._log)
-        line = self._lines[-1]
+            return None
+        line, log = self._lines[-1], self._log
+        if log.end is None or not log.whole:
+            return line
         time = self._dated(line)
         # Only the second dated line shows how long an interval is; the first cannot be longer than the run so far.
-        interval = self._totals.count.interval or max(1.0, time - (self.start or 0.0))
-        return LastInterval(line, time, interval, self._log)
+        interval = self._count.interval or max(1.0, time - (self.start or 0.0))
+        return line if log.end - time <= _SILENT_INTERVALS * interval else None
+
+    def _last_interval(self) -> tuple[Progress | None, float | None, Second | None]:
+        """A progress line for the last interval, its time (Unix seconds), and the second of the log for percentiles.
+
+        If a progress line after that second says that nothing completes any more, there are no latencies to show.
+        """
+        log = self._log
+        line = self._line or (log.windows.line if log.whole else None)
+        time = self._dated(line) if line else None
+        window = log.windows.last
+        if window and self._lines and self._lines[-1].idle and self._dated(self._lines[-1]) > window.second + 1:
+            window = None
+        return line, time, window
+
+    def _live(self) -> Iterator[Sample]:
+        line, time, window = self._last_interval()
+        if line:
+            gauges = {
+                metrics.TPS: line.tps,
+                metrics.LATENCY_AVERAGE: line.latency,
+                metrics.LATENCY_STDDEV: line.stddev,
+                metrics.LAG: line.lag,
+                metrics.INTERVAL_TIME: time,
+            }
+            yield from (Sample(family, (), value) for family, value in gauges.items() if value is not None)
+        if window:
+            for label, value in zip(QUANTILE_LABELS, window.quantiles, strict=True):
+                yield Sample(metrics.LATENCY_WINDOW, (label,), value)
+            yield Sample(metrics.LATENCY_WINDOW_TIME, (), window.second + 1)
 
     def _counters(self) -> dict[str, int]:
-        figures = self._results.figures
-        settled = {name: int(figures[name]) for name in COUNTERS if name in figures}
-        return self._totals.totals(logs=not self.left_behind) | settled
-
-    def _apply_progress(self, line: Progress, stream: str) -> None:
-        self.reporting.add(stream)
-        covered = self._totals.add_line(line)
-        self._lines.append(line)
-        self._lifecycle.progressed = True
-        if not line.idle:
-            self.idle_reports = 0
-        elif covered >= (self._totals.count.interval or 0) / 2:  # not the short line that follows a late one
-            self.idle_reports += 1
-        if not line.epoch:
-            self._elapsed[stream] = line.time
-
-    def _apply_event(self, event: LifecycleEvent, stream: str) -> None:
-        if event.kind != "vacuum":
-            self._messages.add(stream)
-        if event.kind == "rows":
-            self._scale_factor = event.number // ROWS_PER_SCALE or None
-        if event.kind in ("rows", "made") and event.seconds is not None:
-            self._initialising[stream] = event.seconds
+        totals = dict(self._printed)
+        with_retries = not self._lines or self._lines[-1].retried is not None
+        for name, count in self._log.counters(retries=with_retries):
+            totals[name] = max(count, totals.get(name, 0))
+        settled = ((name, self._results.get((name,))) for name in metrics.COUNTERS)
+        return totals | {name: int(count) for name, count in settled if count is not None}
 
     def _dated(self, line: Progress) -> float:
         return line.time if line.epoch else (self.start or 0.0) + line.time
@@ -283,5 +333,5 @@ class PgbenchState(ElapsedState):
     @property
     def _reported(self) -> float | None:
         line = self._dated(self._lines[-1]) if self._lines else None
-        times = (line, self._log.end, None if self.left_behind else self._last_interval)
+        times = (line, self._log.end, self._log.last_interval)
         return max((time for time in times if time is not None), default=None)

@@ -35,55 +35,47 @@ import re
 from typing import NamedTuple
 
 REPORT_START = "transaction type: "
+STATEMENT_LENGTH = 200
+_LONGEST = 1e8
+"""Seconds: three years."""
+_BUILTIN = ("<builtin: ", "TPC-B (sort of)", "SELECT only", "Update only pgbench_accounts")
+"""How the transaction type of a built-in script begins: first in 9.6+, then in earlier versions."""
 
 
 class Entry(NamedTuple):
-    """A setting, as pgbench prints it, or a number; times in seconds. `script` is a script's number (from 0)."""
+    """A setting, as pgbench prints it, or a number in base units, named like its family (see `metrics.RESULTS`)."""
 
     name: str
     value: str | float
-    script: int | None = None
-
-
-class Statement(NamedTuple):
-    """One line of -r: the statement at `position` of a script (both from 0) and its mean latency in seconds."""
-
-    script: int
-    position: int
-    text: str
-    latency: float | None
-    failures: int | None
-    retries: int | None
+    labels: tuple[str, ...] = ()
 
 
 class Complete(NamedTuple):
     """The figures of the whole run are complete (those of single scripts and statements may follow)."""
 
+    length: float | None
+    """How long the run took, including its initial connections, seconds; None if unknown or impossibly long."""
 
-Content = Entry | Statement | Complete
+
+Content = Entry | Complete
 
 _NUMBER = r"\d{1,10}\.\d{1,6}|-?nan|-?NaN|-?inf|Infinity"
 _COUNT = r"\d{1,15}"
 _SHARE = r" \((?:\d+\.\d+|-?nan|-?NaN|-?inf) ?%\)"
 
-# Named groups become figures; in milliseconds if they end so; or parameters, if named here.
-_PARAMETERS = frozenset(
-    (
-        *("transaction_type", "scale_factor", "partition_method", "partitions", "query_mode", "clients", "threads"),
-        *("max_tries", "transactions_per_client", "duration", "latency_limit"),
-    )
-)
-
+# Groups of a line are these settings, or numbers: the label of a number follows `__`, `_seconds` are printed as ms.
+_SETTINGS = {"transaction_type", "scale_factor", "partition_method", "partitions", "query_mode", "clients", "threads"}
+_SETTINGS |= {"max_tries", "transactions_per_client", "duration", "latency_limit"}
 _COUNTS = {
     "number of failed transactions: ": rf"(?P<failed>{_COUNT}){_SHARE}",
-    "number of serialization failures: ": rf"(?P<serialization_failures>{_COUNT}){_SHARE}",
-    "number of deadlock failures: ": rf"(?P<deadlock_failures>{_COUNT}){_SHARE}",
-    "number of other failures: ": rf"(?P<other_failures>{_COUNT}){_SHARE}",
+    "number of serialization failures: ": rf"(?P<failed_transactions__serialization>{_COUNT}){_SHARE}",
+    "number of deadlock failures: ": rf"(?P<failed_transactions__deadlock>{_COUNT}){_SHARE}",
+    "number of other failures: ": rf"(?P<failed_transactions__other>{_COUNT}){_SHARE}",
     "number of transactions retried: ": rf"(?P<retried>{_COUNT}){_SHARE}",
     "total number of retries: ": rf"(?P<retries>{_COUNT})",
     "number of transactions skipped: ": rf"(?P<skipped>{_COUNT}){_SHARE}",
-    "latency average": rf"(?: =|:) (?P<latency_average_ms>{_NUMBER}) ms(?: \(including failures\))?",
-    "latency stddev": rf"(?: =|:) (?P<latency_stddev_ms>{_NUMBER}) ms",
+    "latency average": rf"(?: =|:) (?P<latency_average_seconds>{_NUMBER}) ms(?: \(including failures\))?",
+    "latency stddev": rf"(?: =|:) (?P<latency_stddev_seconds>{_NUMBER}) ms",
 }
 _RUN = {
     REPORT_START: r"(?P<transaction_type>.+)",
@@ -98,10 +90,11 @@ _RUN = {
     "duration: ": r"(?P<duration>\d{1,10} s)",
     "number of transactions actually processed: ": rf"(?P<transactions>{_COUNT})(?:/{_COUNT})?",
     "number of transactions above the ": r"(?P<latency_limit>\d{1,10}\.\d ms) latency limit: "
-    rf"(?P<late>{_COUNT})(?:/{_COUNT})?{_SHARE}",
-    "rate limit schedule lag: ": rf"avg (?P<lag_average_ms>{_NUMBER}) \(max (?P<lag_max_ms>{_NUMBER})\) ms",
-    "initial connection time": rf" = (?P<connection_ms>{_NUMBER}) ms",
-    "average connection time": rf" = (?P<reconnection_ms>{_NUMBER}) ms",
+    rf"(?P<late_transactions>{_COUNT})(?:/{_COUNT})?{_SHARE}",
+    "rate limit schedule lag: ": rf"avg (?P<rate_limit_lag_average_seconds>{_NUMBER}) "
+    rf"\(max (?P<rate_limit_lag_max_seconds>{_NUMBER})\) ms",
+    "initial connection time": rf" = (?P<connection_seconds>{_NUMBER}) ms",
+    "average connection time": rf" = (?P<reconnection_seconds>{_NUMBER}) ms",
     "tps = ": rf"(?:(?P<tps_with_connections>{_NUMBER}) \(including connections establishing|(?P<tps>{_NUMBER}) "
     r"\((?:excluding connections establishing|without initial connection time|including reconnection times))\)",
     **_COUNTS,
@@ -113,24 +106,19 @@ _SCRIPT = {
     " - ": rf"(?P<transactions>{_COUNT}) transactions "
     rf"\((?:\d+\.\d|-?nan|-?NaN)% of total(?:, tps = (?P<tps>{_NUMBER}))?\)",
 }
-
-
-def _table(lines: dict[str, str]) -> dict[str, re.Pattern[str]]:
-    return {start: re.compile(re.escape(start) + rest) for start, rest in lines.items()}
-
-
-_RUN_LINES = _table(_RUN)
-_SCRIPT_LINES = _table(_SCRIPT)
+_RUN_LINES, _SCRIPT_LINES = (
+    {start: re.compile(re.escape(start) + rest) for start, rest in lines.items()} for lines in (_RUN, _SCRIPT)
+)
 _SCRIPT_NAME = re.compile(r"SQL script (?P<number>\d{1,4}): (?P<name>.*)")
 _STATEMENTS = re.compile(
-    r"(?: - )?statement latencies in milliseconds"
-    r"(?:, file (?P<file>\d{1,4}))?(?P<counts>| and failures|, failures and retries):"
+    r"(?: - )?statement latencies in milliseconds(?:, file (?P<file>\d{1,4}))?"
+    r"(?P<counts>| and failures|, failures and retries):"
 )
 _STATEMENT = {
-    announced: re.compile(rf"\s+(?P<latency>{_NUMBER})" + counts + r"\s+(?P<text>\S.*)")
+    announced: re.compile(rf"\s+(?P<latency_average_seconds>{_NUMBER}){counts}\s+(?P<text>\S.*)")
     for announced, counts in (
-        ("", "(?P<failures>)(?P<retries>)"),
-        (" and failures", rf"\s+(?P<failures>{_COUNT})(?P<retries>)"),
+        ("", ""),
+        (" and failures", rf"\s+(?P<failures>{_COUNT})"),
         (", failures and retries", rf"\s+(?P<failures>{_COUNT})\s+(?P<retries>{_COUNT})"),
     )
 }
@@ -145,36 +133,58 @@ class ReportReader:
         self.complete = False
         """Whether all figures of the whole run were read."""
         self._whole = False
+        self._settings: dict[str, str] = {}
+        self._numbers: dict[str, float] = {}  # of the whole run
         self._script = 0
         self._statement_line: re.Pattern[str] | None = None
         self._position = 0
+        self._statements: set[tuple[str, str]] = set()
 
     def read(self, line: str) -> list[Content] | None:
         """The content of a line; None if the report cannot have it at this point.
 
         Raises ValueError if it begins like a line of the report but does not continue like it.
         """
+        self.begun |= line.startswith(REPORT_START)
         if not self.begun:
-            if not line.startswith(REPORT_START):
-                return None
-            self.begun = True
-        if not self._whole:
-            return self._run_line(line)
-        return self._statement(line) or self._script_line(line)
+            return None
+        return self._script_line(line) if self._whole else self._run_line(line)
 
     def _run_line(self, line: str) -> list[Content] | None:
-        match = _match(_RUN_LINES, line)
-        if match is None:
+        groups = _match(_RUN_LINES, line)
+        if groups is None:
             return None
-        groups = match.groupdict()
-        entries = _entries(groups, None)
-        self._whole = groups.get("tps") is not None
+        settings = {name: groups.pop(name) for name in [*groups] if name in _SETTINGS}
+        is_builtin = self._settings.get("transaction_type", "").startswith(_BUILTIN)
+        if settings.get("scale_factor") == "1" and not is_builtin:  # printed for custom scripts without asking
+            settings = {}
+        numbers = _numbers("", groups)
+        self._settings |= settings
+        self._numbers |= {one.name: float(one.value) for one in numbers}
+        entries: list[Content] = [*(Entry(name, text) for name, text in settings.items()), *numbers]
+        self._whole = "tps" in groups
         if self._whole or groups.get("transactions") == "0":  # if nothing was executed, no rate will follow
             self.complete = True
-            entries.append(Complete())
+            entries.append(Complete(self._length()))
         return entries
 
+    def _length(self) -> float | None:
+        """From the number of transactions and their rate."""
+        transactions, tps = (self._numbers.get(name, 0.0) for name in ("transactions", "tps"))
+        if not transactions:
+            return None
+        if with_connections := self._numbers.get("tps_with_connections"):
+            length = transactions / with_connections
+        elif tps:
+            length = transactions / tps + self._numbers.get("connection_seconds", 0.0)
+        else:
+            length = float(self._settings.get("duration", "inf").split()[0])
+        return length if length < _LONGEST else None
+
     def _script_line(self, line: str) -> list[Content] | None:
+        if self._statement_line and (match := self._statement_line.fullmatch(line)):
+            return self._statement(match.groupdict())
+        self._statement_line = None
         if line == "script statistics:":  # 9.6 and 10: -L with a single script
             return []
         if match := _SCRIPT_NAME.fullmatch(line):
@@ -186,46 +196,37 @@ class ReportReader:
             self._statement_line = _STATEMENT[match["counts"]]
             self._position = 0
             return []
-        found = _match(_SCRIPT_LINES, line)
-        return None if found is None else _entries(found.groupdict(), self._script)
+        groups = _match(_SCRIPT_LINES, line)
+        if groups and "weight" in groups:
+            return [Entry(f"script_{self._script}_weight", groups["weight"])]
+        return None if groups is None else [*_numbers("script_", groups, str(self._script))]
 
-    def _statement(self, line: str) -> list[Content] | None:
-        match = self._statement_line.fullmatch(line) if self._statement_line else None
-        if match is None:
-            self._statement_line = None
-            return None
-        failures, retries = (int(match[name]) if match[name] else None for name in ("failures", "retries"))
-        position, self._position = self._position, self._position + 1
-        latency = _number(match["latency"], "e-3")
-        return [Statement(self._script, position, match["text"].strip(), latency, failures, retries)]
+    def _statement(self, groups: dict[str, str]) -> list[Content]:
+        self._position += 1
+        script, text = str(self._script), groups.pop("text")[:STATEMENT_LENGTH].strip()
+        if (script, text) in self._statements:
+            text = f"{self._position}: {text}"
+        self._statements.add((script, text))
+        return [*_numbers("statement_", groups, script, text)]
 
 
-def _match(table: dict[str, re.Pattern[str]], line: str) -> re.Match[str] | None:
+def _match(table: dict[str, re.Pattern[str]], line: str) -> dict[str, str] | None:
+    """The groups of a line that begins as one of the table."""
     for start, pattern in table.items():
         if line.startswith(start):
             match = pattern.fullmatch(line)
             if match is None:
                 raise ValueError(f"begins with {start.strip()!r} but does not continue like pgbench's line")
-            return match
+            return {name: text for name, text in match.groupdict().items() if text is not None}
     return None
 
 
-def _entries(groups: dict[str, str | None], script: int | None) -> list[Content]:
-    entries: list[Content] = []
-    for name, text in groups.items():
-        if text is None:
-            continue
-        if name in _PARAMETERS:
-            entries.append(Entry(name, text))
-        elif name == "weight":
-            entries.append(Entry(f"script_{script}_weight", text))
-        elif (value := _number(text, "e-3" if name.endswith("_ms") else "")) is not None:
-            entries.append(Entry(name.removesuffix("_ms"), value, script))
-    return entries
-
-
-def _number(text: str, exponent: str) -> float | None:
-    """The number; None for nan and inf, which pgbench prints where it divided by zero."""
-    if text.isdecimal() and not exponent:
-        return int(text)
-    return float(text + exponent) if text[-1].isdigit() else None
+def _numbers(prefix: str, groups: dict[str, str], *labels: str) -> list[Entry]:
+    """Without nan and inf, which pgbench prints where it divided by zero."""
+    found = []
+    for group, text in groups.items():
+        name, *more = group.split("__")
+        if text[-1].isdigit():
+            value = float(f"{text}e-3") if name.endswith("_seconds") else float(text) if "." in text else int(text)
+            found.append(Entry(prefix + name, value, (*labels, *more)))
+    return found

@@ -1,7 +1,7 @@
 """The text that pgbench writes, in any mixture: stderr, stdout, both in one file, several runs in one file.
 
 A line may be a progress line (`progress`), a line of the final report (`summary`), a step of an initialisation, an
-error or a notice (`messages`), or the line that 14 and later print immediately at the start:
+error or a notice (`lifecycle`), or the line that 14 and later print immediately at the start:
 
     pgbench (15.18)        pgbench (18.6, server 15.18 (Debian 15.18-0+deb12u1))
 
@@ -15,24 +15,15 @@ file, and a script that waits for the server tries often. Lines that pgbench doe
 
 import re
 from copy import deepcopy
-from typing import NamedTuple
+from typing import Any
 
-from ..api import Begin, Misread
+from ..api import Begin
 from ..lines import EXCERPT, LineParser
-from .lifecycle import LifecycleEvent, event, initialisation, is_no_server, known, server_error
+from .lifecycle import Banner, LifecycleEvent, event, is_no_server, known
 from .progress import PROGRESS, PROGRESS_START, Progress, progress
-from .summary import REPORT_START, Complete, Entry, ReportReader, Statement
+from .summary import REPORT_START, Complete, Entry, ReportReader
 
-
-class Banner(NamedTuple):
-    """The first line that 14 and later print; or that of `pgbench --version`, which scripts run before a benchmark."""
-
-    tool_version: str
-    server_version: str | None
-    """None: of `pgbench --version`."""
-
-
-Record = Banner | Progress | Entry | Statement | Complete | LifecycleEvent | Begin | Misread
+Record = Banner | Progress | Entry | Complete | LifecycleEvent | Begin
 
 _BANNER = re.compile(r"pgbench \((?!PostgreSQL\))(?P<version>.+?)(?:, server (?P<server>.+))?\)")
 _VERSION = re.compile(r"pgbench \(PostgreSQL\) (?P<version>\d.*)")
@@ -44,10 +35,7 @@ class _Run:
 
     def __init__(self) -> None:
         self.banner = False
-        self.time: float | None = None  # of the last progress line
-        self.epoch = False
-        self.keeps_time = True
-        """Whether its times never go back: pgbench 14+ reads the time of day once (only lines of 15+ show that)."""
+        self.last: Progress | None = None
         self.report = ReportReader()
         self.failed = False
         self.fatal = False
@@ -59,120 +47,109 @@ class _Run:
 
     @property
     def under_way(self) -> bool:
-        return self.time is not None or self.report.begun or self.failed
+        return self.last is not None or self.report.begun or self.failed
 
 
 class TextParser(LineParser):
     """Reads one stream of text."""
 
-    _TORN = (Entry, Statement)
+    _TORN = (Entry,)
 
     def __init__(self) -> None:
         super().__init__()
         self._run = _Run()
 
-    def settle(self) -> list[Record]:
+    def settle(self) -> list[Any]:
         """See tools.Parser. More digits may follow a line that ends in one, unless it is a progress line."""
         rest = self._lines.rest.rstrip(b"\r")
         if not rest:
             return []
         trial = deepcopy(self)
+        trial._lines.close()
         trial._line(rest)
         found = trial._taken()
-        whole = all(map(_is_whole, found))
-        if not (found and whole) or (rest[-1:].isdigit() and not isinstance(found[-1], Progress)):
+        if not found or not all(map(_is_whole, found)) or (rest[-1:].isdigit() and not isinstance(found[-1], Progress)):
             return []
-        trial._lines.close()
         vars(self).update(vars(trial))
         return found
 
     def _line(self, line: bytes) -> None:
-        for part in _decode(line).split("\r"):
+        for part in line.decode("utf-8", "replace").split("\r"):
             position = 0
             for match in PROGRESS.finditer(part) if PROGRESS_START in part else ():
-                self._text(part[position : match.start()])
+                self._text(part[position : match.start()].rstrip())
                 self._progress(progress(match))
                 position = match.end()
-            self._text(part[position:])
+            self._text(part[position:].rstrip())
 
     def _progress(self, line: Progress) -> None:
-        run = self._run
-        again = run.time is not None and (line.epoch != run.epoch or (line.time < run.time and run.keeps_time))
+        run, last = self._run, self._run.last
+        # pgbench 14+ reads the time of day once, so that its times never go back (only lines of 15+ show that).
+        keeps_time = last is not None and (not last.epoch or last.failed is not None)
+        again = last is not None and (line.epoch != last.epoch or (keeps_time and line.time < last.time))
         if run.report.begun or run.fatal or again:
             run = self._begin()
-        run.time, run.epoch, run.keeps_time = line.time, line.epoch, not line.epoch or line.failed is not None
+        run.last = line
         self._understood(line)
 
     def _text(self, text: str) -> None:
-        text = text.rstrip()
         if not text:
             return
-        if text.startswith("pgbench (") and self._banner(text):
-            self._undated = True
-            return
-        if text.startswith(REPORT_START) and (self._run.report.begun or self._run.fatal):
-            self._begin()
+        run = self._run
+        if text.startswith(REPORT_START) and (run.report.begun or run.fatal):
+            run = self._begin()
         try:
-            entries = self._run.report.read(text)
+            entries = run.report.read(text)
         except ValueError as error:
-            self._undated = True
             self._misread("summary_line", f"{text[: EXCERPT // 2]} ({error})")
             return
         if entries is not None:
-            self._undated |= not self._run.report.complete
+            self._undated |= not run.report.complete
             self._understood(*entries)
             return
         self._undated = True
-        if (step := self._step(text)) is not None:
-            self._initialisation(step)
-        elif (found := self._found(text)) is not None:
-            self._message(found, text)
-        elif known(text):
-            self._understood()
-        elif _PROGRESS_LIKE.match(text):
-            self._misread("progress_line", text)
-        else:
-            self._misread("other_text", text)
-
-    def _banner(self, text: str) -> bool:
         if match := _BANNER.fullmatch(text):
-            if self._run.banner or self._run.under_way:
-                self._begin()
-            self._run.banner = True
+            if run.banner or run.under_way:
+                run = self._begin()
+            run.banner = True
             self._understood(Banner(match["version"], match["server"] or ""))
         elif match := _VERSION.fullmatch(text):
             self._understood(Banner(match["version"], None))
-        return match is not None
-
-    def _initialisation(self, step: LifecycleEvent) -> None:
-        if step.kind == "step" and self._run.under_way and not self._run.report.complete:
-            self._begin()
-        self._run.initialising = step.kind != "made"
-        if self._run.report.complete:
-            self._run.prepared.append(step)
+        elif found := self._event(text):
+            self._tell(found, text)
+        elif known(text):
             self._understood()
         else:
-            self._understood(step)
+            self._misread("progress_line" if _PROGRESS_LIKE.match(text) else "other_text", text)
 
-    def _step(self, text: str) -> LifecycleEvent | None:
-        step = initialisation(text)
-        return None if step and step.kind == "made" and not self._run.initialising else step
-
-    def _found(self, text: str) -> LifecycleEvent | None:
-        found = event(text)
-        if found is None and (self._run.initialising or self._run.server_error_follows):
-            return server_error(text)
+    def _event(self, text: str) -> LifecycleEvent | None:
+        """What a line says, if pgbench prints it at this point."""
+        run, found = self._run, event(text)
+        if found and found.kind == "made" and not run.initialising:
+            return None
+        if found and found.kind == "server":
+            return found._replace(kind="failed") if run.initialising or run.server_error_follows else None
         return found
 
-    def _message(self, found: LifecycleEvent, text: str) -> None:
+    def _tell(self, found: LifecycleEvent, text: str) -> None:
         run, kind = self._run, found.kind
+        if kind in ("step", "rows", "made"):
+            if kind == "step" and run.under_way and not run.report.complete:
+                run = self._begin()
+            run.initialising = kind != "made"
+            if run.report.complete:
+                run.prepared.append(found)
+                self._understood()
+            else:
+                self._understood(found)
+            return
         is_error, begins = kind in ("failed", "fatal"), kind == "vacuum"
         if (run.report.complete and (is_error or kind == "aborted")) or (begins and run.under_way):
             run = self._begin()
         run.connected |= not (is_error and (is_no_server(found) or run.server_error_follows))
         if is_error:
             run.fatal |= kind == "fatal"
-            run.failed |= kind == "fatal" or run.time is None
+            run.failed |= kind == "fatal" or run.last is None
         elif kind in ("ignored", "aborted"):  # the previous error was this client's, or none
             run.failed = run.fatal
         run.server_error_follows = begins or text.endswith(":")
@@ -182,7 +159,7 @@ class TextParser(LineParser):
 
     def _begin(self) -> _Run:
         run = self._run
-        is_retry = run.failed and not (run.connected or run.banner or run.time is not None or run.report.begun)
+        is_retry = run.failed and not (run.connected or run.banner or run.last or run.report.begun)
         self._out += (LifecycleEvent("retried") if is_retry else Begin(), *run.prepared)
         self._run = _Run()
         return self._run
@@ -192,10 +169,6 @@ class TextParser(LineParser):
         self._out += records
         if any(map(_is_timed, records)):
             self._undated = False
-
-
-def _decode(line: bytes) -> str:
-    return line.decode("utf-8", "replace")
 
 
 def _is_timed(record: Record) -> bool:

@@ -18,7 +18,8 @@ transactions, which leaves gaps in transaction_no.
 
 Files grow in blocks of 4096 bytes, cut anywhere, and end in a torn line when pgbench is killed.
 
-Blocks in which all lines are digits are read at once; other lines (words, torn lines, foreign text) one by one.
+A block is read at once if all its lines are digits, after words have become numbers that no time has. Other lines (torn
+lines, foreign text) are taken out first.
 """
 
 import re
@@ -37,17 +38,21 @@ EXAMINED = 4096
 """How many lines of a file are examined for gaps in the numbers of transactions."""
 
 _LINE = re.compile(
-    rb"(?P<client>\d{1,16}) (?P<number>\d{1,16}) (?P<time>\d{1,12}|skipped|failed|serialization|deadlock|other) "
-    rb"(?P<script>\d{1,2}|1[01]\d|12[0-7]) (?P<second>[1-3]\d{9}) (?P<microsecond>\d{1,6})"
-    rb"(?: (?P<extra>\d{1,12}))?(?: (?P<retries>\d{1,12}))?\r?"
+    rb"\d{1,16} \d{1,16} (?P<time>\d{1,12}|skipped|failed|serialization|deadlock|other) "
+    rb"(?:\d{1,2}|1[01]\d|12[0-7]) (?P<second>[1-3]\d{9}) (?P<microsecond>\d{1,6})(?P<more>(?: \d{1,12}){0,2})\r?"
 )
 _NUMBERED = re.compile(rb"(?m)^(\d{1,18}) (\d{1,18}) ")
+_WORD = re.compile(rb" (?:(skipped)|failed|serialization|deadlock|other) ")
+_SKIPPED, _FAILED = 10**12, 10**12 + 1
+"""What stands for a word: a digit more than a time has."""
 _FIRST_SECOND, _LAST_SECOND = 1_000_000_000, 3_999_999_999
 _PIECE = 1 << 13
 _TIME, _SCRIPT, _SECOND, _MICROSECOND = range(2, 6)
 _SHORTEST = (1, 1, 1, 1, 10, 1, 1, 1)
 _LONGEST = (MOST_DIGITS, MOST_DIGITS, 12, 3, 10, 6, 12, 12)
+_LONGEST_WITH_WORDS = (MOST_DIGITS, MOST_DIGITS, 13, 3, 10, 6, 12, 12)
 """How many digits the number in each field has."""
+_NONE = np.zeros(0, np.int64)
 
 
 class Transactions(NamedTuple):
@@ -62,27 +67,23 @@ class Transactions(NamedTuple):
     """Unix second in which it completed."""
     microsecond: Integers
     """The rest of that time; empty unless the parser was asked for it."""
-    skipped: int = 0
-    failed: int = 0
+    skipped: int
+    failed: int
     """All transactions that failed, for any reason."""
-    fields: int = 6
+    fields: int
     """How many each line has: with lag or retries 7, with both 8."""
-    extra: Integers = np.zeros(0, np.int64)
+    extra: Integers
     """The last field of each line without skipped ones, if there are more than 6."""
-    lines: int = 0
-    size: int = 0
+    lines: int
+    size: int
     """Bytes of these lines."""
-    begin: float | None = None
-    """When the transaction of the file's first line began, Unix seconds; only in the file's first piece."""
-    end: float = 0
+    begin: float
+    """When the transaction of the first line began, Unix seconds."""
+    end: float
     """When the last transaction of the latest second completed, Unix seconds; a clock may be set back."""
-    examined: int = 0
-    missing: int = 0
+    examined: int
+    missing: int
     """Transactions that should be among the examined lines and are not."""
-
-
-_NONE = np.zeros(0, np.int64)
-_NOTHING = Transactions(_NONE, _NONE, _NONE, _NONE, _NONE)
 
 
 class LogParser(LineParser):
@@ -106,97 +107,92 @@ class TransactionParser(LogParser):
         super().__init__()
         self._microseconds = microseconds
         self._fields = fields  # in each line of this file, 0 while unknown
-        self._begun = False
         self._examined = 0
         self._last_numbers: dict[int, int] = {}
 
     def _block(self, block: bytes) -> None:
-        """Reads a block at once; if that fails, its halves, and small pieces line by line."""
-        self._fields = self._fields or _fields(block)
-        if self._fields and self._at_once(block):
+        """Reads a block at once; if that fails, its halves, and small pieces without the lines that are not a log's."""
+        if not self._fields:
+            first = next(filter(None, map(_LINE.fullmatch, block[:-1].split(b"\n"))), None)
+            self._fields = _fields(first) if first else 0
+        if self._fields and (lines := self._at_once(block)):
+            self._number += lines
             return
         half = len(block) // 2
         middle = block.find(b"\n", half) + 1
         if middle == len(block):  # the last line is the longer half
             middle = block.rfind(b"\n", 0, half) + 1
-        if len(block) <= _PIECE or not middle:
-            self._by_line(block)
+        if len(block) > _PIECE and middle:
+            self._block(block[:middle])
+            self._block(block[middle:])
             return
-        self._block(block[:middle])
-        self._block(block[middle:])
+        whole = []
+        for line in block[:-1].split(b"\n"):
+            self._number += 1
+            match = _LINE.fullmatch(line)
+            if match and _fields(match) == self._fields:
+                whole.append(line.rstrip(b"\r") + b"\n")
+            elif line.strip():
+                self._misread("log_line", line.decode("utf-8", "replace"))
+        if whole:
+            self._at_once(b"".join(whole))
 
-    def _at_once(self, block: bytes) -> bool:
-        """Reads a block if each line has the expected number of fields, all digits; returns whether it did."""
-        columns = DigitColumns.of(block, _SHORTEST[: self._fields], _LONGEST[: self._fields])
-        piece = self._numbers(columns) if columns else None
+    def _at_once(self, block: bytes) -> int:
+        """Reads a block if each line has the expected number of fields; returns how many lines it has, 0 if not."""
+        piece = self._transactions(block, block, 0)
         if piece is None:
-            return False
-        examined, missing = self._examine(block)
-        self._number += piece.lines
-        self._emit(piece._replace(size=len(block), examined=examined, missing=missing), block)
-        return True
+            numbers, words = _WORD.subn(lambda match: b" %d " % (_SKIPPED if match[1] else _FAILED), block)
+            piece = self._transactions(block, numbers, words) if words else None
+        if piece is None:
+            return 0
+        self.records += piece.lines
+        self._out.append(piece)
+        return piece.lines
 
-    def _numbers(self, columns: DigitColumns) -> Transactions | None:
-        """The transactions in lines of digits; None if one has an impossible time or script."""
+    def _transactions(self, block: bytes, numbers: bytes, words: int) -> Transactions | None:
+        """The transactions in a block, given with so many words as numbers; None if another line is in it."""
+        longest = _LONGEST_WITH_WORDS if words else _LONGEST
+        columns = DigitColumns.of(numbers, _SHORTEST[: self._fields], longest[: self._fields])
+        if columns is None:
+            return None
         seconds, counts = columns.in_turn(_SECOND)
-        last, script = max(seconds), columns.numbers(_SCRIPT)
+        last, script, latency = max(seconds), columns.numbers(_SCRIPT), columns.numbers(_TIME)
         if min(seconds) < _FIRST_SECOND or last > _LAST_SECOND or script.max() >= MOST_SCRIPTS:
             return None
         second = np.repeat(seconds, counts)
         in_last = columns.numbers(_MICROSECOND, np.flatnonzero(second == last))
-        latency = columns.numbers(_TIME)
+        microsecond = columns.numbers(_MICROSECOND) if self._microseconds else _NONE
+        extra = columns.numbers(-1) if self._fields > 6 else _NONE
+        lines, skipped, failed = len(second), 0, 0
+        first = block[: block.find(b"\n")].split()
+        begin = int(first[_SECOND]) + int(first[_MICROSECOND]) / 1e6
+        if first[_TIME].isdigit():
+            begin -= int(first[_TIME]) / 1e6
+        if words:
+            is_word = columns.lengths[_TIME] > _LONGEST[_TIME]
+            skipped, failed = (int(np.count_nonzero(latency == word)) for word in (_SKIPPED, _FAILED))
+            if not np.count_nonzero(is_word) == skipped + failed == words:
+                return None
+            extra = extra[latency != _SKIPPED] if self._fields > 6 else _NONE
+            microsecond = microsecond[~is_word] if self._microseconds else _NONE
+            latency, script, second = latency[~is_word], script[~is_word], second[~is_word]
+        examined, missing = self._examine(block)
         return Transactions(
             latency=latency,
             bins=bins(latency * 1000),
             script=script,
             second=second,
-            microsecond=columns.numbers(_MICROSECOND) if self._microseconds else _NONE,
+            microsecond=microsecond,
+            skipped=skipped,
+            failed=failed,
             fields=self._fields,
-            extra=columns.numbers(-1) if self._fields > 6 else _NONE,
-            lines=len(second),
+            extra=extra,
+            lines=lines,
+            size=len(block),
+            begin=begin,
             end=last + int(in_last.max()) / 1e6,
-        )
-
-    def _by_line(self, block: bytes) -> None:
-        """Reads the lines of digits at once, the others one by one."""
-        digits: list[bytes] = []
-        extra: list[int] = []
-        first, end, size, skipped, failed = b"", 0.0, 0, 0, 0
-        examined, missing = self._examine(block)
-        for line in block[:-1].split(b"\n"):
-            self._number += 1
-            match = _LINE.fullmatch(line)
-            if match is None or _count_fields(match) != self._fields:
-                if line.strip():
-                    self._misread("log_line", line.decode("utf-8", "replace"))
-                continue
-            first, size = first or line, size + len(line) + 1
-            if match["time"].isdigit():
-                digits.append(line.rstrip(b"\r") + b"\n")
-                continue
-            end = max(end, _epoch(match))
-            if match["time"] == b"skipped":
-                skipped += 1
-                continue
-            failed += 1
-            if match["extra"]:
-                extra.append(int(match["retries"] or match["extra"]))
-        shortest, longest = _SHORTEST[: self._fields], _LONGEST[: self._fields]
-        columns = DigitColumns.of(b"".join(digits), shortest, longest) if digits else None
-        piece = (self._numbers(columns) if columns else None) or _NOTHING
-        self._emit(
-            piece._replace(
-                skipped=skipped,
-                failed=failed,
-                fields=self._fields,
-                extra=np.append(piece.extra, np.array(extra, np.int64)),
-                lines=len(digits) + skipped + failed,
-                size=size,
-                end=max(end, piece.end),
-                examined=examined,
-                missing=missing,
-            ),
-            first,
+            examined=examined,
+            missing=missing,
         )
 
     def _examine(self, block: bytes) -> tuple[int, int]:
@@ -215,40 +211,12 @@ class TransactionParser(LogParser):
             last.clear()
         return len(lines), missing
 
-    def _emit(self, piece: Transactions, text: bytes) -> None:
-        """Complete a record; `text` begins with its first line."""
-        if text and not self._begun:
-            self._begun = True
-            first = _LINE.fullmatch(text.partition(b"\n")[0])
-            assert first
-            latency = int(first["time"]) / 1e6 if first["time"].isdigit() else 0.0
-            piece = piece._replace(begin=_epoch(first) - latency)
-        self.records += piece.lines
-        self._out.append(piece)
-
-
-def transaction(line: bytes) -> bool:
-    """Whether a line, without its end, belongs to a transaction log."""
-    return _LINE.fullmatch(line) is not None
-
 
 def completed(line: bytes) -> float | None:
     """When the transaction of a line, without its end, completed, Unix seconds; None if it is not a line of a log."""
     match = _LINE.fullmatch(line)
-    return None if match is None else _epoch(match)
+    return int(match["second"]) + int(match["microsecond"]) / 1e6 if match else None
 
 
-def _fields(block: bytes) -> int:
-    """The number of fields in the first line of a log in a block; 0 without one."""
-    for line in block[:-1].split(b"\n"):
-        if match := _LINE.fullmatch(line):
-            return _count_fields(match)
-    return 0
-
-
-def _count_fields(match: re.Match[bytes]) -> int:
-    return 6 + (match["extra"] is not None) + (match["retries"] is not None)
-
-
-def _epoch(match: re.Match[bytes]) -> float:
-    return int(match["second"]) + int(match["microsecond"]) / 1e6
+def _fields(match: re.Match[bytes]) -> int:
+    return 6 + match["more"].count(b" ")

@@ -13,18 +13,19 @@ at the latest WAIT + 2 seconds after the last transaction, with or without progr
 
 Transactions of a closed second that arrive late are added to it if it is among the last KEPT seconds. So the files may
 also be read one after the other, with the same result. Percentiles are shown only for the last closed second; earlier
-ones keep the number of transactions and their mean latency.
+ones forget their bins.
 """
 
 import math
+from collections import deque
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...metrics.buckets import BINS, Counts, quantiles
-from ..api import HISTORY
+from ..api import HISTORY, Report
+from .progress import Progress
 
 WAIT = 10
 """How long a second waits for slower files, seconds."""
@@ -40,74 +41,85 @@ QUANTILE_LABELS = (*map(repr, QUANTILES), "1")
 _SHORT = 1 << 24
 
 
-class SecondWindow(NamedTuple):
-    """One whole second in which something completed. Latencies in seconds."""
+class Second:
+    """The transactions that completed in one whole second, at least one."""
 
-    second: int
-    """Unix time at which it began."""
-    transactions: int
-    latency_average: float
-    latency_stddev: float
-    quantiles: tuple[float, ...]
-    """The values of QUANTILES, and the exact maximum."""
-
-
-class _Second:
-    """What else is known of the transactions of one second: latencies in microseconds, and the bin of each."""
-
-    def __init__(self) -> None:
-        self.squares = 0
-        self.maximum = 0
+    def __init__(self, second: int) -> None:
+        self.second = second
+        """Unix time at which it began."""
+        self.transactions = 0
+        self._total = self._squares = self._maximum = 0  # microseconds
         self.bins: list[NDArray[np.uint16]] = []
+        """Of the latencies; only quantiles need them."""
+        self._quantiles: tuple[float, ...] = ()
 
-    def add(self, latency: NDArray[np.int64], filled: Counts) -> None:
+    def add(self, latency: NDArray[np.int64]) -> None:
+        """Add latencies, microseconds; their bins are for the caller to add."""
         longest = int(latency.max())
-        self.maximum = max(self.maximum, longest)
+        self.transactions += len(latency)
+        self._maximum = max(self._maximum, longest)
         # In whole numbers the order of additions does not matter.
-        self.squares += (
+        self._total += int(latency.sum())
+        self._squares += (
             int(np.dot(latency, latency)) if longest < _SHORT else sum(one * one for one in latency.tolist())
         )
-        self.bins.append(filled.astype(np.uint16))
+        self._quantiles = ()
+
+    @property
+    def latency_average(self) -> float:
+        """Seconds."""
+        return self._total / self.transactions / 1e6
+
+    @property
+    def latency_stddev(self) -> float:
+        """Seconds."""
+        mean = self._total / self.transactions
+        return math.sqrt(max(0.0, self._squares / self.transactions - mean * mean)) / 1e6
+
+    @property
+    def quantiles(self) -> tuple[float, ...]:
+        """The values of QUANTILES, and the exact maximum, seconds."""
+        if not self._quantiles:
+            maximum = self._maximum / 1e6
+            counts = np.bincount(np.concatenate(self.bins), minlength=BINS)
+            self._quantiles = (*(min(quantile, maximum) for quantile in quantiles(counts, QUANTILES)), maximum)
+        return self._quantiles
 
 
 class Windows:
     """The last seconds in the transaction log of one process."""
 
     def __init__(self) -> None:
-        self._totals: dict[int, tuple[int, int]] = {}  # the last KEPT: transactions, and the sum of their latencies
-        self._seconds: dict[int, _Second] = {}  # those that are the last closed one, or may become it
+        self._seconds: dict[int, Second] = {}  # those in which something completed
+        self._with_bins: deque[Second] = deque()
         self._newest: dict[str, int] = {}  # by stream
-        self._first: int | None = None
+        self._first = math.inf
         self._ticked: int | None = None
         self._complete = False
-        self._shown: SecondWindow | None = None  # the last result of `last`
 
     def add(self, stream: str, second: int, latency: NDArray[np.int64], filled: Counts) -> None:
         """Transactions of `stream` that completed in `second`: at least one latency (microseconds), their bins."""
-        newest = max(second, self._newest.get(stream, second))
-        self._newest[stream] = newest
-        self._first = second if self._first is None else min(self._first, second)
+        self._newest[stream] = max(second, self._newest.get(stream, second))
+        self._first = min(second, self._first)
         latest = max(self._newest.values())
         if second <= latest - KEPT:
             return
-        count, total = self._totals.get(second, (0, 0))
-        self._totals[second] = count + len(latency), total + int(latency.sum())
-        while (oldest := next(iter(self._totals))) <= latest - KEPT:
-            del self._totals[oldest]
-        if second <= latest - WAIT - 2:
-            return
-        if second not in self._seconds:
-            for old in [kept for kept in self._seconds if kept <= latest - WAIT - 2]:
-                del self._seconds[old]
-            self._seconds[second] = _Second()
-        self._seconds[second].add(latency, filled)
+        found = self._seconds.get(second)
+        if found is None:
+            while self._seconds and (oldest := next(iter(self._seconds))) <= latest - KEPT:
+                del self._seconds[oldest]
+            found = self._seconds[second] = Second(second)
+        found.add(latency)
+        if second > latest - WAIT - 2:  # it may become the last closed one
+            if not found.bins:
+                self._with_bins.append(found)
+            found.bins.append(filled.astype(np.uint16))
+            while self._with_bins[0].second <= latest - WAIT - 2:
+                self._with_bins.popleft().bins.clear()
 
     def tick(self, now: float) -> bool:
         """Closes the seconds that ended WAIT seconds before `now` (Unix time); whether there were any."""
-        ticked = math.floor(now) - WAIT
-        if ticked == self._ticked:
-            return False
-        before, self._ticked = self.closed, ticked
+        before, self._ticked = self.closed, math.floor(now) - WAIT
         return self.closed != before
 
     def complete(self) -> None:
@@ -126,44 +138,37 @@ class Windows:
         if self._complete:
             bounds.append(newest + 1)
         last = max(bounds) - 1
-        return last if self._first is not None and last >= self._first else None
+        return last if last >= self._first else None
 
     @property
-    def last(self) -> SecondWindow | None:
+    def last(self) -> Second | None:
         """The last closed second, if anything completed in it."""
-        closed, shown = self.closed, self._shown
-        if closed is None or closed not in self._seconds:
-            return None
-        if shown is None or (shown.second, shown.transactions) != (closed, self._totals[closed][0]):
-            shown = self._shown = self._window(closed)
-        return shown
+        closed = self.closed
+        return None if closed is None else self._seconds.get(closed)
 
     @property
-    def measured(self) -> bool:
-        """Whether the run covers all of the last closed second, and the log reaches it."""
+    def line(self) -> Progress | None:
+        """The last closed second as a progress line, if the run covers all of it and the log reaches it."""
         closed = self.closed
-        return closed is not None and closed <= max(self._newest.values()) and self.whole(closed)
+        if closed is None or closed > max(self._newest.values()) or not self._covers(closed):
+            return None
+        if (found := self._seconds.get(closed)) is None:
+            return Progress(closed + 1, True, 0.0, None, None)
+        count = float(found.transactions)
+        return Progress(closed + 1, True, count, found.latency_average, found.latency_stddev)
 
-    def whole(self, second: int) -> bool:
-        """Whether the run covers all of a second: not its first, nor its last if the run is complete."""
-        return second != self._first and not (self._complete and second == max(self._newest.values()))
-
-    def counts(self) -> Iterator[tuple[int, int, float | None]]:
-        """Second, transactions and mean latency (seconds) of each closed whole second, up to the newest transaction."""
+    def reports(self) -> Iterator[Report]:
+        """The closed whole seconds, up to the newest transaction."""
         closed = self.closed
         if closed is None:
             return
         newest = max(self._newest.values())
-        for second in range(max(min(self._totals, default=closed), newest - KEPT + 1), min(closed, newest) + 1):
-            if self.whole(second):
-                count, total = self._totals.get(second, (0, 0))
-                yield second, count, total / count / 1e6 if count else None
+        for second in range(max(min(self._seconds), newest - KEPT + 1), min(closed, newest) + 1):
+            if self._covers(second):
+                found = self._seconds.get(second)
+                count, latency = (found.transactions, found.latency_average) if found else (0, None)
+                yield Report(second + 1, count, latency)
 
-    def _window(self, second: int) -> SecondWindow:
-        (count, total), found = self._totals[second], self._seconds[second]
-        mean = total / count
-        variance = max(0.0, found.squares / count - mean * mean)
-        maximum = found.maximum / 1e6
-        counts = np.bincount(np.concatenate(found.bins), minlength=BINS)
-        middle = [min(quantile, maximum) for quantile in quantiles(counts, QUANTILES)]
-        return SecondWindow(second, count, mean / 1e6, math.sqrt(variance) / 1e6, (*middle, maximum))
+    def _covers(self, second: int) -> bool:
+        """Whether the run covers all of a second: not its first, nor its last if the run is complete."""
+        return second != self._first and not (self._complete and second == max(self._newest.values()))
