@@ -381,7 +381,7 @@ def test_what_the_hypervisor_took_has_a_colour_of_its_own() -> None:
     modes = ("user", "nice", "system", "softirq", "iowait", "steal")
     (host,) = [one for one in panels(load(DASHBOARDS / "json/density.json")) if called(one) == "Processors"]
     assert len({_color(host, f"vm {mode}") for mode in modes}) == len(modes)
-    (both,) = [one for one in panels(load(DASHBOARDS / "json/live.json")) if called(one) == "CPU busy"]
+    (both,) = [one for one in panels(load(DASHBOARDS / "json/live.json")) if called(one) == "CPU"]
     for mode in ("steal", "iowait"):
         assert _color(both, f"vm {mode}") == _color(host, f"vm {mode}")
 
@@ -411,7 +411,7 @@ def test_panels_stay_few() -> None:
     assert max(made[board] for board in further) <= 8
 
 
-_COLUMN = ["state-timeline", "Rate", "Latency", "CPU busy", "Disk latency", "Written", "Vdisks"]
+_COLUMN = ["state-timeline", "Rate", "Latency", "CPU", "Disk latency", "Written", "Vdisks"]
 
 
 @pytest.mark.parametrize("board", ["live", "spike"])

@@ -281,12 +281,12 @@ def test_a_runs_lane_says_that_it_is_slow_then_why_and_then_that_it_is_over(tmp_
     young = series("benchwatch_run_why_info", f"1x{SECONDS}", **why | {"run": "young"}, layer="cvm_queue")
     for slow, named, wanted in (
         (f"1x{SECONDS}", "", words[""]),
-        (f"1x{SECONDS}", f"_x20 1x{SECONDS}", words["due to log device"]),
+        (f"1x{SECONDS}", f"_x20 1x{SECONDS}", words["log device"]),
         ("_x20 1x20 stale", "_x25 1x15 stale", 0),
     ):
         loads = [young, series("run:benchmark_slow:info", slow, run="r", host="h")]
         loads += [series("benchwatch_run_why_info", named, **why, layer="log_device")] if named else []
-        shown = {'{run="r", shown="r"}': wanted, '{run="young", shown="young"}': words["due to CVM queue"]}
+        shown = {'{run="r", shown="r"}': wanted, '{run="young", shown="young"}': words["CVM queue"]}
         shows(tmp_path, expression("live", LANES), loads, shown)
 
 
@@ -316,11 +316,7 @@ def test_every_layer_that_benchwatch_why_names_has_a_lane_of_its_name(tmp_path: 
     values = set()
     for layer in NAMES:
         loads = [series("benchwatch_run_why_info", f"1x{SECONDS}", run="r", layer=layer, text="because")]
-        value = next(
-            int(value)
-            for value, text in lane_words().items()
-            if text == f"due to {LANE_NAMES.get(layer, NAMES[layer])}"
-        )
+        value = next(int(value) for value, text in lane_words().items() if text == LANE_NAMES.get(layer, NAMES[layer]))
         shows(tmp_path, expression("live", LANES), loads, {'{run="r"}': value})
         values.add(value)
     assert len(values) == len(NAMES)
@@ -633,7 +629,7 @@ def processor(host: str, **parts: float) -> list[dict[str, str]]:
 
 def test_a_processor_that_waits_for_io_is_not_busy(tmp_path: Path) -> None:
     loads = processor("h", idle=0.25, iowait=0.5, user=0.125, steal=0.125) + processor("c", idle=0.75, user=0.25)
-    query = expression("live", "CPU busy", client="(h|c)")
+    query = expression("live", "CPU", client="(h|c)")
     lines = {("h", "server"): 0.25, ("h", "steal"): 0.125, ("c", "client"): 0.25}
     shows(tmp_path, query, loads, {f'{{host="{host}", what="{what}"}}': part for (host, what), part in lines.items()})
 

@@ -87,7 +87,7 @@ def events(height: int = 4) -> dashboard.Panel:
         "When a run was slow (shaded in the graphs below) and what the cause was (benchwatch why), checkpoints of the "
         f"database, and the {_MOST} alerts that fired for longest, with what each is about. Only what occurred in the "
         "time range has a lane.",
-        Query(_named(_slow(), firing), "{{shown}} slow (shaded)"),
+        Query(f"{_named(_slow(), firing)} or on () vector(0)", "{{shown}} slow (shaded), due to"),
         Query(f"{busy} or on (host) {_ever(checkpoint, 'host')}", "{{host}} checkpoint"),
         Query(_named(f"({alerts}) and on ({_ALERT}) {known}", firing), "{{shown}} {{alertname}} {{role}} {{job}}"),
         bad="lanes that begin together: the first names the cause.",
@@ -123,7 +123,7 @@ def sessions(height: int = 3, *, clock: bool = False) -> dashboard.Panel:
 def processors(height: int = 2) -> dashboard.Panel:
     """Of server and client."""
     return strip(
-        "CPU busy",
+        "CPU",
         "Busy share of the processors of the host whose disks the benchmark uses (server), and of the benchmark's own "
         "host (client) if that is another machine; also the server's steal where it is above 1 %. Waiting for I/O is "
         "idle time.",

@@ -49,9 +49,8 @@ def verdict(window: str = "") -> str:
         last = f"topk by (run) (1, max by (run, layer, text) (max_over_time(timestamp({info})[{window}:1s])))"
     else:
         last = f"topk by (run) (1, max by (run, layer, text) ({info}))"
-    last = (
-        f'label_replace({last}, "text", "$1", "text", ".+?[.] (.+)")'  # other columns have what its first clause says
-    )
+    # Its cause: the columns before say by how much the run is slower, and other panels that they have no data.
+    last = f'label_replace({last}, "text", "$1", "text", ".+?[.] (.+?)( Not seen:.*)?")'
     words = [f'label_replace(max by (run) ({which}), "text", "{text}", "", "")' for which, text in _WORDS]
     return "\nor on (run) ".join([last, *words])
 
@@ -99,7 +98,7 @@ def head(height: int = 6, tools: Sequence[Tool] = TOOLS, window: str = "") -> da
         f"1000 * ({' or '.join(begun)})",
         verdict(window),
         f"topk by (run) (1, max by (run, host) ({hosts}))",
-        _SLOWNESS,
+        f"{_SLOWNESS} or on (run) 0 * {_SHOWN}",
     ]
     return table(
         "",
@@ -107,36 +106,36 @@ def head(height: int = 6, tools: Sequence[Tool] = TOOLS, window: str = "") -> da
         "last 5 minutes; the sentence is that of benchwatch why.",
         *(now(f"({query}) and on (run) {_SHOWN}") for query in queries),
         columns=[
-            Column("run", "Run", width=200, link=_LINK),
-            Column("host", "Host", width=58),
-            Column("state", "State", width=64, mappings={"running": GREEN, "stalled|failed": RED, ".*": BLUE}),
+            Column("run", "Run", width=197, link=_LINK),
+            Column("host", "Host", width=50),
+            Column("state", "State", width=63, mappings={"running": GREEN, "stalled|failed": RED, ".*": BLUE}),
             Column("Value #B", "Time so far", "s", width=60, decimals=0),
-            Column("Value #C", "Time left", "s", width=54, decimals=0),
-            Column("Value #D", "Rate", "sishort", width=62),
-            Column("what", "Unit", width=94),
+            Column("Value #C", "Time left", "s", width=52, decimals=0),
+            Column("Value #D", "Rate", "sishort", width=60),
+            Column("what", "Unit", width=98),
             Column(
                 "Value #E",
-                "Of usual rate",
+                "Rate, of usual",
                 "percentunit",
-                width=64,
+                width=69,
                 decimals=0,
                 as_text=True,
                 steps=((None, "text"), (0, RED), (0.3, ORANGE), (0.7, "text")),
             ),
-            Column("Value #F", "Mean latency", "s", width=68),
-            Column("Value #G", "Usual latency", "s", width=68),
-            Column("Value #H", "p99", "s", width=68, nan="unknown"),
+            Column("Value #F", "Mean latency", "s", width=66),
+            Column("Value #G", "Usual latency", "s", width=66),
+            Column("Value #H", "p99", "s", width=73, nan="unknown"),
             Column("Value #I", "p99 objective", "s", width=76, nan="none set"),
             Column(
                 "Value #J",
                 "Missed, 5 min",
                 "percentunit",
-                width=64,
+                width=63,
                 decimals=0,
                 as_text=True,
                 steps=((None, "text"), (0.001, ORANGE), (0.1, RED)),
             ),
-            Column("Value #K", "Slow since", "time:HH:mm:ss", width=72, as_text=True, steps=((None, RED),)),
+            Column("Value #K", "Slow since", "time:HH:mm:ss", width=70, as_text=True, steps=((None, "text"), (1, RED))),
             Column("text", "Why", wrap=True, mappings={"(As usual|Ended|Not judged|Slower than).*": "text", ".+": RED}),
         ],
         bad="a sentence in red: what it names is slow.",

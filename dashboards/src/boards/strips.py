@@ -144,7 +144,7 @@ def legend_only(words: str) -> str:
 
     They make the legend as wide as that of a graph: lanes cannot set its width, which is that of the longest words.
     """
-    return " " * 200 + words + "\N{NO-BREAK SPACE}" * 72
+    return " " * 200 + words + "\N{NO-BREAK SPACE}" * 74
 
 
 SLOW_LANE, CHECKPOINT_LANE, WARNING_LANE, CRITICAL_LANE, FIRST_LAYER = 1, 2, 3, 4, 5
@@ -154,7 +154,7 @@ LANES = {
     CHECKPOINT_LANE: ("checkpoint", "#2f4f85"),
     WARNING_LANE: ("warning", "#F2CC0C"),
     CRITICAL_LANE: ("critical", RED),
-    **{value: (f"due to {words}", "dark-orange") for value, words in enumerate(LAYERS.values(), FIRST_LAYER)},
+    **{value: (words, "dark-orange") for value, words in enumerate(LAYERS.values(), FIRST_LAYER)},
 }
 """What a lane says by its value, and its colour."""
 
