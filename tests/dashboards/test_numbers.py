@@ -44,6 +44,8 @@ def variable(dashboard: str, name: str, **chosen: str) -> str:
 
 
 LANES = "state-timeline"
+ALERTS, SLOW = 0, 2
+"""Its queries."""
 RATE = 3
 """The query of the head for what a run does."""
 LANE_NAMES = {
@@ -262,7 +264,7 @@ def test_alerts_of_two_jobs_of_fio_are_two(tmp_path: Path) -> None:
     shows(tmp_path, expression("live", "Firing alerts"), loads, {row.format(job): 1 for job in jobs})
     lanes = {f'{{run="r", alertname="LatencySpike", job="{job}"}}': 4.0 for job in jobs}
     for board in ("live", "spike"):
-        shows(tmp_path, expression(board, LANES, 2), loads, lanes)
+        shows(tmp_path, expression(board, LANES, ALERTS), loads, lanes)
 
 
 def test_a_lane_is_0_while_its_alert_does_not_fire_and_of_many_four_are_shown(tmp_path: Path) -> None:
@@ -272,7 +274,7 @@ def test_a_lane_is_0_while_its_alert_does_not_fire_and_of_many_four_are_shown(tm
         for number in range(5, 15)
     ]
     shown = {f'{{run="r", alertname="Alert{number:02}"}}': 0.0 for number in range(11, 15)}
-    shows(tmp_path, expression("live", LANES, 2), loads, shown)
+    shows(tmp_path, expression("live", LANES, ALERTS), loads, shown)
 
 
 def test_a_runs_lane_says_that_it_is_slow_then_why_and_then_that_it_is_over(tmp_path: Path) -> None:
@@ -280,14 +282,14 @@ def test_a_runs_lane_says_that_it_is_slow_then_why_and_then_that_it_is_over(tmp_
     why = {"run": "r", "host": "h", "text": "because"}
     young = series("benchwatch_run_why_info", f"1x{SECONDS}", **why | {"run": "young"}, layer="cvm_queue")
     for slow, named, wanted in (
-        (f"1x{SECONDS}", "", words[""]),
+        (f"1x{SECONDS}", "", words["unknown"]),
         (f"1x{SECONDS}", f"_x20 1x{SECONDS}", words["log device"]),
         ("_x20 1x20 stale", "_x25 1x15 stale", 0),
     ):
         loads = [young, series("run:benchmark_slow:info", slow, run="r", host="h")]
         loads += [series("benchwatch_run_why_info", named, **why, layer="log_device")] if named else []
         shown = {'{run="r", shown="r"}': wanted, '{run="young", shown="young"}': words["CVM queue"]}
-        shows(tmp_path, expression("live", LANES), loads, shown)
+        shows(tmp_path, expression("live", LANES, SLOW), loads, shown)
 
 
 def test_lanes_have_the_name_of_their_run_only_if_several_runs_have_lanes(tmp_path: Path) -> None:
@@ -298,7 +300,7 @@ def test_lanes_have_the_name_of_their_run_only_if_several_runs_have_lanes(tmp_pa
         series("ALERTS", f"1x{SECONDS}", **known, run="r"),
         series("ALERTS", f"1x{SECONDS}", **known | {"alertname": "DiskFull"}, host="h"),
     )
-    lanes = [expression("live", LANES, place) for place in (0, 2)]
+    lanes = [expression("live", LANES, place) for place in (SLOW, ALERTS)]
     shows(tmp_path, lanes[0], [slow, of_host], {f'{{run="{name}"}}': 1})
     shows(tmp_path, lanes[0], [slow, alert], {f'{{run="{name}", shown="oplog…2304"}}': 1})
     both = {'{run="r", shown="r", alertname="LatencySpike"}': 3, '{alertname="DiskFull"}': 3}
@@ -317,7 +319,7 @@ def test_every_layer_that_benchwatch_why_names_has_a_lane_of_its_name(tmp_path: 
     for layer in NAMES:
         loads = [series("benchwatch_run_why_info", f"1x{SECONDS}", run="r", layer=layer, text="because")]
         value = next(int(value) for value, text in lane_words().items() if text == LANE_NAMES.get(layer, NAMES[layer]))
-        shows(tmp_path, expression("live", LANES), loads, {'{run="r"}': value})
+        shows(tmp_path, expression("live", LANES, SLOW), loads, {'{run="r"}': value})
         values.add(value)
     assert len(values) == len(NAMES)
 
@@ -326,10 +328,12 @@ def test_alerts_and_moves_between_two_points_of_a_graph_are_seen(tmp_path: Path)
     known = {"alertname": "LatencySpike", "severity": "critical", "alertstate": "firing", "run": "r", "worker": "w"}
     loads = [series("ALERTS", f"{'_ ' * (SECONDS - 50)}1x30 stale", **known)]
     long = {"__interval": "60s"}
-    shows(tmp_path, expression("live", LANES, 2, **long), loads, {'{run="r", alertname="LatencySpike"}': 4})
+    shows(tmp_path, expression("live", LANES, ALERTS, **long), loads, {'{run="r", alertname="LatencySpike"}': 4})
     # What is evaluated every 5 s has no gaps where there is a point for each second.
     slow = [series("ALERTS", f"_ _ {'1 _ _ _ _ ' * 22}1 _ _ _ _ _ _", **known)]
-    shows(tmp_path, expression("live", LANES, 2, __interval="1s"), slow, {'{run="r", alertname="LatencySpike"}': 4})
+    shows(
+        tmp_path, expression("live", LANES, ALERTS, __interval="1s"), slow, {'{run="r", alertname="LatencySpike"}': 4}
+    )
     places = [("cvm1", f"1x{SECONDS - 50} stale"), ("cvm2", f"{'_ ' * (SECONDS - 45)}1x45")]
     vdisk = {"vdisk": "4", "vdisk_uuid": "u", "vm": "v", "disk": "d", "role": "log"}
     moved = [series("nutanix_vdisk_info", values, cvm=cvm, **vdisk) for cvm, values in places]

@@ -87,9 +87,9 @@ def events(height: int = 4) -> dashboard.Panel:
         "When a run was slow (shaded in the graphs below) and what the cause was (benchwatch why), checkpoints of the "
         f"database, and the {_MOST} alerts that fired for longest, with what each is about. Only what occurred in the "
         "time range has a lane.",
-        Query(f"{_named(_slow(), firing)} or on () vector(0)", "{{shown}} slow (shaded), due to"),
-        Query(f"{busy} or on (host) {_ever(checkpoint, 'host')}", "{{host}} checkpoint"),
         Query(_named(f"({alerts}) and on ({_ALERT}) {known}", firing), "{{shown}} {{alertname}} {{role}} {{job}}"),
+        Query(f"{busy} or on (host) {_ever(checkpoint, 'host')}", "{{host}} checkpoint"),
+        Query(f"{_named(_slow(), firing)} or on () vector(0)", "{{shown}} slow (shaded), due to"),
         bad="lanes that begin together: the first names the cause.",
         none="Nothing recorded in this time range",
         height=height,

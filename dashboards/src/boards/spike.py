@@ -150,7 +150,7 @@ def _waterfall() -> dashboard.Panel:
         unit="s",
         bad="the stage that is long now and was not: the time is lost there.",
         none="benchwatch why said nothing up to the end of this time range (benchwatch serve --prometheus.url)",
-        size=(24, 4),
+        size=(24, 3),
         before=[
             transformation("groupingToMatrix", columnField="stage", rowField="when", valueField="Value"),
             transformation("sortBy", fields={}, sort=[{"field": "when\\stage", "desc": True}]),
@@ -167,7 +167,7 @@ BOARD = Board(
         Row(
             "",
             [
-                head(3, window="$__range"),
+                head(4, window="$__range"),
                 _waterfall(),
                 column.events(3),
                 benchmark.throughput(2),

@@ -144,13 +144,13 @@ def legend_only(words: str) -> str:
 
     They make the legend as wide as that of a graph: lanes cannot set its width, which is that of the longest words.
     """
-    return " " * 200 + words + "\N{NO-BREAK SPACE}" * 74
+    return " " * 200 + words + "\N{NO-BREAK SPACE}" * (88 - 2 * len(words))
 
 
 SLOW_LANE, CHECKPOINT_LANE, WARNING_LANE, CRITICAL_LANE, FIRST_LAYER = 1, 2, 3, 4, 5
 LANES = {
     0: (legend_only("nothing"), GREY),
-    SLOW_LANE: ("", "dark-orange"),
+    SLOW_LANE: ("unknown", "dark-orange"),
     CHECKPOINT_LANE: ("checkpoint", "#2f4f85"),
     WARNING_LANE: ("warning", "#F2CC0C"),
     CRITICAL_LANE: ("critical", RED),
