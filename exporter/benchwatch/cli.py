@@ -178,8 +178,8 @@ def add_serve(add: Any, common: argparse.ArgumentParser) -> None:
         "--web.external-url",
         dest="external_url",
         metavar="URL",
-        help="address at which people open its pages, such as the port that a container publishes; if that is on "
-        "loopback, nothing warns of missing users",
+        help="URL at which people open the pages, such as the port that a container publishes; a loopback URL silences "
+        "the warning about missing users",
     )
     serve.add_argument(
         "--web.config.file",
@@ -202,7 +202,7 @@ def add_serve(add: Any, common: argparse.ArgumentParser) -> None:
         "--prometheus.url",
         dest="prometheus",
         metavar="URL",
-        help="show disks, vdisks and alerts from this Prometheus on the pages of runs",
+        help="say why runs are slow, and show alerts, disks and vdisks on their pages, from this Prometheus",
     )
     serve.add_argument(
         "--grafana.url", dest="grafana", metavar="URL", help="link the pages of runs to the boards of this Grafana"

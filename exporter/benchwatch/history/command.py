@@ -27,7 +27,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     add_runs(metrics, "PATH")
     metrics.add_argument("--collect", action="append", choices=PARTS[:2], help="print only this part; can be repeated")
     metrics.add_argument(
-        "--csv", action="store_true", help="print their course instead: a record for each report (docs/results.md)"
+        "--csv", action="store_true", help="print a CSV record for each report instead (docs/results.md)"
     )
     command.set_defaults(func=_metrics)
 

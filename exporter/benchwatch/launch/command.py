@@ -52,7 +52,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     run.add_argument("--vm", metavar="NAME", help="VM name in the vdisk mapping (default: the host's name)")
     run.add_argument("--disk", help="role of a disk of the host, such as sdb=log; can be repeated", **pairs)
     run.add_argument("--objective", type=_objective, metavar="TIME", help="latency objective, such as 1ms")
-    run.add_argument("--warmup", type=duration, metavar="TIME", help="leave this much time at the start out of results")
+    run.add_argument("--warmup", type=duration, metavar="TIME", help="exclude this much time at the start from results")
     run.add_argument(
         "--percentiles",
         action=argparse.BooleanOptionalAction,

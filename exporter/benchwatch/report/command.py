@@ -61,7 +61,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
         metavar="PATTERN",
         help="pattern of the parameters in paths, such as '{bs}/{rw}-{iodepth}-{numjobs}' (default: recognised pairs)",
     )
-    add_warmup(shown, "figures")
+    add_warmup(shown)
     parser.set_defaults(func=_report)
 
 

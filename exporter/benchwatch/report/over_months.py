@@ -40,7 +40,7 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Path, metavar="FILE", help="also write it as one HTML file with plots")
     parser.add_argument("--png", type=Path, metavar="FILE", help="also write a picture for posts (needs Chromium)")
     parser.add_argument(
-        "--fail-on", choices=("worse",), help="exit with code 3 if the last change of a series was for the worse"
+        "--fail-on", choices=("worse",), help="exit with code 3 if the last change of a series is worse"
     )
     parser.set_defaults(func=_history)
 

@@ -150,13 +150,13 @@ def add_runs(parser: argparse._ActionsContainer, metavar: str, what: str = "") -
     )
 
 
-def add_warmup(parser: argparse._ActionsContainer, of: str = "every run") -> None:
-    """Add the option --warmup; `of` says from what the time is left out."""
+def add_warmup(parser: argparse._ActionsContainer) -> None:
+    """Add the option --warmup."""
     parser.add_argument(
         "--warmup",
         type=duration,
         metavar="TIME",
-        help=f"leave this time at the start out of {of}, such as 60s (default: what the records say)",
+        help="exclude this much time at the start of every run, such as 60s (default: from the records)",
     )
 
 

@@ -45,16 +45,22 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("run", nargs="?", metavar="RUN", help="the run: its name (label run) or folder")
     asked = parser.add_argument_group("what to look at")
-    asked.add_argument("--prometheus.url", dest="prometheus", metavar="URL", required=True, help="the Prometheus")
+    asked.add_argument(
+        "--prometheus.url", dest="prometheus", metavar="URL", required=True, help="Prometheus that watched the run"
+    )
     asked.add_argument("--at", type=_past, metavar="TIME", help="only the slow time at or nearest to this moment")
     asked.add_argument("--from", dest="begin", type=_past, metavar="TIME", help="only slow times from this moment on")
     asked.add_argument("--to", dest="end", type=_past, metavar="TIME", help="only slow times up to this moment")
     served = parser.add_argument_group("live")
     served.add_argument(
-        "--serve", action="store_true", help="say it each second of all active runs, as metrics (docs/why.md)"
+        "--serve", action="store_true", help="run as a service that exports this for all active runs (docs/why.md)"
     )
     served.add_argument(
-        "--web.listen-address", dest="listen", default=DEFAULT, metavar="HOST:PORT", help=f"where (default: {DEFAULT})"
+        "--web.listen-address",
+        dest="listen",
+        default=DEFAULT,
+        metavar="HOST:PORT",
+        help=f"where to listen (default: {DEFAULT})",
     )
     parser.set_defaults(func=_why)
 
