@@ -153,6 +153,17 @@ def test_the_processes_that_compete_are_named_with_what_they_use() -> None:
     )
 
 
+def test_a_process_that_competes_is_named_beside_a_benchmark_of_a_fixed_rate_that_does_a_little_more() -> None:
+    fault = CASES["data device"][0] | {"tps": 1150, "data_reads": 1400, "active": 55, "IO": 54}
+    disk = gauge("benchwatch_process_disk_bytes_per_second", 0.0, 52e6, host="db1", process="fio")
+    found = sentence(explained(seen(fault, more=[disk])))
+    assert found.endswith(
+        "while the benchmark does 1.1 times as much; fio reads and writes 49.6 MiB/s, usually nothing."
+    )
+    alone = explained(seen(fault | {"tps": 2200, "active": 105, "IO": 104}, more=[disk]))
+    assert "fio" not in sentence(alone), "the benchmark itself does more"
+
+
 def test_operations_that_take_as_long_as_usual_but_are_fewer_are_no_devices_fault() -> None:
     fewer = {"tps": 150, "latency": 0.00601, "data_read_await": 0.002, "data_reads": 150, "active": 0.8, "IO": 0.4}
     found = explained(seen(fewer))

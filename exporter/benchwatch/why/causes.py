@@ -76,8 +76,9 @@ def device_cause(
     said += f", usually {numbers.rate_in_full(usually)}/s)"
     both = sum(now.signals.get(("rate", device, each), 0.0) for each in ("read", "write"))
     were = sum(usual.signals.get(("rate", device, each), 0.0) for each in ("read", "write"))
-    if both > 1.5 * were and both - were >= 50 and now.rate <= _NO_MORE * usual.rate:
-        does = "less" if now.rate < usual.rate / _NO_MORE else "no more"
+    busier = now.rate / usual.rate if usual.rate else 1.0
+    if both > 1.5 * were * max(busier, 1.0) and both - were >= 50:
+        does = "less" if busier < 1 / _NO_MORE else "no more" if busier <= _NO_MORE else f"{busier:.1f} times as much"
         said += f"; it serves {numbers.rate_in_full(both - were)} operations/s more while the benchmark does {does}"
         said += _competing(usual, now, host)
     return said + _autovacuum(usual, now)
