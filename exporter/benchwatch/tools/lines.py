@@ -4,8 +4,7 @@ It drops NUL bytes, as a file that is truncated while a benchmark has it open be
 marks, with which some programs on Windows begin a text.
 """
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .api import Misread
@@ -178,8 +177,3 @@ class LineParser:
     def _misread(self, reason: str, text: str) -> None:
         self._undated = True
         self._out.append(Misread(reason, f"line {self._number}", text[:EXCERPT]))
-
-
-def recognise_lines(known: Callable[[str], object]) -> Callable[[bytes], str]:
-    """A `recognise` for a tool whose only kind of stream is "text", if it prints lines that `known` accepts."""
-    return lambda head: "text" if any(map(known, re.split(r"[\r\n]+", head.decode("utf-8", "replace")))) else ""
