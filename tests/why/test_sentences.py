@@ -124,7 +124,7 @@ def test_the_stages_add_up_to_the_latency_before_and_during_the_fault(name: str)
     found = explained(seen(CASES[name][0]))
     for picture in (found.usual, found.now):
         assert sum(picture.stages.values()) == pytest.approx(picture.latency, rel=1e-6)
-    assert waterfall(found).rows[-1].cells[0] == "in all"
+    assert waterfall(found).rows[-1].cells[0] == "total"
 
 
 def test_a_checkpoint_with_pauses_names_the_settings_that_decide_it() -> None:

@@ -73,7 +73,7 @@ def waterfall(of: Explanation) -> Table:
         TableRow([stage, *map(_ms, (before, now, now - before))]) for stage, (before, now) in shown_stages(of).items()
     ]
     before, now = of.usual.latency, of.now.latency
-    return Table(columns, [*rows, TableRow(["in all", *map(_ms, (before, now, now - before))])])
+    return Table(columns, [*rows, TableRow(["total", *map(_ms, (before, now, now - before))])])
 
 
 def shown_stages(of: Explanation) -> dict[str, tuple[float, float]]:
