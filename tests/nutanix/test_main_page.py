@@ -490,7 +490,7 @@ def test_vdisks_beyond_the_bound_are_left_out_and_counted() -> None:
     html = f"<h2>Hosted VDisks</h2><table><tr><th>VDisk Id<th>% busy{rows}</table>".encode()
     found = read_main_page(html, max_vdisks=15)
     assert [row.id for row in found.hosted.rows] == [str(index) for index in range(1, 16)]
-    assert found.unrecognised == (Unrecognised("hosted_vdisks", "5 rows after the first 15 vdisks", 5),)
+    assert found.unrecognised == (Unrecognised("hosted_vdisks", "5 rows after the first 15", 5),)
 
 
 def test_a_name_is_on_one_line_and_has_nothing_that_a_terminal_obeys() -> None:

@@ -10,13 +10,14 @@ import http.client
 import re
 import socket
 import threading
-from collections.abc import Iterator
-from typing import Literal, TypeVar
+from collections.abc import Sequence
+from typing import Literal
 from urllib.parse import urlsplit
 
 import requests
 from urllib3.exceptions import HTTPError, ProtocolError
 
+from ..values.errors import reason_of, root_cause
 from ..values.version import VERSION
 from ..values.web import session
 from .cvm_settings import base_url
@@ -24,18 +25,8 @@ from .cvm_settings import base_url
 Path = Literal["/", "/vdisk_stats", "/oplog_flush_stats"]
 PATHS: tuple[Path, ...] = ("/", "/vdisk_stats", "/oplog_flush_stats")
 
-Reason = Literal[
-    "refused",
-    "unreachable",
-    "timeout",
-    "closed",
-    "protocol",
-    "http_status",
-    "redirect",
-    "too_large",
-    "truncated",
-    "not_a_cvm",
-]
+NoAnswer = Literal["refused", "unreachable", "timeout", "closed"]
+Reason = NoAnswer | Literal["protocol", "http_status", "redirect", "too_large", "truncated", "not_a_cvm"]
 """Why a page could not be used; a label value."""
 
 _QUERY = re.compile(r"(?:[A-Za-z0-9_.:=&,~@-]|%[0-9A-Fa-f]{2}){1,300}", re.ASCII)
@@ -98,6 +89,13 @@ class Client:
             except (requests.RequestException, HTTPError, OSError) as error:
                 raise self._page_error(error) from error
 
+    def get_vdisk(self, links: Sequence[str]) -> bytes:
+        """The page of a vdisk, found by the links in its row of the main page. Raises PageError."""
+        query = next(filter(None, (vdisk_query(href, self.url) for href in links)), None)
+        if query is None:
+            raise PageError("not_a_cvm", f"no link to the vdisk's page on {self.url}: found {list(links[:1])!r}")
+        return self.get("/vdisk_stats", query)
+
     def _body(self, response: requests.Response) -> bytes:
         if 300 <= response.status_code < 400:
             raise PageError("redirect", f"redirects to {response.headers.get('Location', '?')!r}, not followed")
@@ -105,7 +103,7 @@ class Client:
             raise PageError("http_status", f"HTTP status {response.status_code}")
         expected = response.raw.length_remaining
         too_large = PageError("too_large", f"more than {self._max_page_bytes} bytes")
-        if expected is not None and expected > self._max_page_bytes:
+        if (expected or 0) > self._max_page_bytes:
             raise too_large
         body = bytearray()
         try:
@@ -120,36 +118,23 @@ class Client:
             raise PageError("truncated", f"ends inside a table after {len(body)} bytes")
         return bytes(body)
 
-    def _page_error(self, error: BaseException) -> PageError:
+    def _page_error(self, error: Exception) -> PageError:
         """The reason in what requests and urllib3 wrapped."""
         where = urlsplit(self.url).netloc
-        causes = list(_causes(error))
-
-        def find(kind: type[_Cause]) -> _Cause | None:
-            return next((cause for cause in causes if isinstance(cause, kind)), None)
-
-        if find(ConnectionRefusedError):
-            return PageError("refused", f"connection refused at {where}")
-        if unknown := find(socket.gaierror):
-            return PageError("unreachable", f"cannot resolve {where}: {unknown.strerror}")
-        if find(requests.ConnectTimeout):
+        cause = root_cause(error)
+        if isinstance(error, requests.ConnectTimeout):
             return PageError("timeout", f"no connection to {where} within {self._connect_timeout:g} s")
-        if find(TimeoutError):
+        if isinstance(cause, TimeoutError):
             return PageError("timeout", f"no complete page within {self._deadline:g} s")
-        if find(ConnectionError):
+        if isinstance(cause, ConnectionRefusedError):
+            return PageError("refused", f"connection refused at {where}")
+        if isinstance(cause, socket.gaierror):
+            return PageError("unreachable", f"cannot resolve {where}: {cause.strerror}")
+        if isinstance(cause, ConnectionError):
             return PageError("closed", f"{where} closed the connection without an answer")
-        if wrong := find(http.client.HTTPException):
-            return PageError("protocol", f"{where} does not speak HTTP: {wrong}"[:200])
-        return PageError("unreachable", f"{where}: {causes[-1]}"[:200])
-
-
-_Cause = TypeVar("_Cause", bound=BaseException)
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
+        if isinstance(cause, http.client.HTTPException):
+            return PageError("protocol", f"{where} does not speak HTTP: {reason_of(error)}")
+        return PageError("unreachable", f"{where}: {reason_of(error)}")
 
 
 def _ends_inside(body: bytes) -> bool:

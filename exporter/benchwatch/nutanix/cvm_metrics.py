@@ -6,8 +6,7 @@ from ..metrics.samples import Sample, SampleColumn
 from . import families as f
 from .cvm_settings import Mapped, VdiskDisk
 from .cvm_snapshot import Snapshot, Status
-from .pages.main_page import Disk, MainPage, VdiskTable, file_name, is_uuid
-from .pages.overview import Overview
+from .pages.main_page import VdiskTable, file_name, is_uuid
 
 _NO_DISK = VdiskDisk()
 
@@ -48,19 +47,27 @@ class CvmSource:
 
 def snapshot_samples(snapshot: Snapshot, mapping: Mapped) -> Iterator[Sample | SampleColumn]:
     """The samples of all pages of a snapshot."""
-    main = snapshot.main
-    yield from _overview(main.overview)
-    for disk in _own_disks(main):
-        yield Sample(f.DISK_AVAILABLE, (disk.disk, disk.tier), disk.available)
-        yield Sample(f.DISK_SIZE, (disk.disk, disk.tier), disk.size)
-    if snapshot.oplog is not None:
-        for store, ratio in snapshot.oplog.utilisation.items():
-            yield Sample(f.OPLOG_UTILISATION, (store,), ratio)
-    hosted = [row.label for row in main.hosted.rows]
-    frontend = main.frontend_labels
-    names = dict(zip(frontend, main.frontend.rows, strict=True)) | dict(zip(hosted, main.hosted.rows, strict=True))
-    for vdisk, row in names.items():
-        yield _info(vdisk, row.name, mapping)
+    main, overview = snapshot.main, snapshot.main.overview
+    identity = (overview.version, overview.svm_id, overview.incarnation)
+    if any(identity):
+        yield Sample(f.STARGATE_INFO, identity, 1)
+    for (family, labels), value in overview.values.items():
+        yield Sample(family, labels, value)
+    owners = {disk.svm_id for disk in main.disks}
+    own = overview.svm_id or (owners.pop() if len(owners) == 1 else None)
+    for disk in main.disks:  # those of the whole cluster
+        if disk.svm_id == own:
+            yield Sample(f.DISK_AVAILABLE, (disk.disk, disk.tier), disk.available)
+            yield Sample(f.DISK_SIZE, (disk.disk, disk.tier), disk.size)
+    for store, ratio in snapshot.oplog.utilisation.items() if snapshot.oplog is not None else ():
+        yield Sample(f.OPLOG_UTILISATION, (store,), ratio)
+    frontend, hosted = main.frontend_labels, [row.label for row in main.hosted.rows]
+    rows = dict(zip(frontend, main.frontend.rows, strict=True)) | dict(zip(hosted, main.hosted.rows, strict=True))
+    for vdisk, row in rows.items():
+        file = file_name(row.name)
+        mapped = mapping.get(file.lower(), _NO_DISK)
+        uuid = file if is_uuid(file) else ""
+        yield Sample(f.VDISK_INFO, (vdisk, uuid, row.name, mapped.vm, mapped.disk, mapped.role), 1)
     yield from _table(main.frontend, frontend)
     yield from _table(main.hosted, hosted)
     in_frontend = frozenset(frontend)
@@ -69,28 +76,6 @@ def snapshot_samples(snapshot: Snapshot, mapping: Mapped) -> Iterator[Sample | S
         for (family, labels), value in detail.stats.items():
             if family is not f.FRONTEND_LATENCY or vdisk not in in_frontend:
                 yield Sample(family, (vdisk, *labels), value)
-
-
-def _overview(overview: Overview) -> Iterator[Sample]:
-    identity = (overview.version, overview.svm_id, overview.incarnation)
-    if any(identity):
-        yield Sample(f.STARGATE_INFO, identity, 1)
-    for (family, labels), value in overview.values.items():
-        yield Sample(family, labels, value)
-
-
-def _own_disks(main: MainPage) -> Iterator[Disk]:
-    """The disks of this CVM: the page lists those of the whole cluster."""
-    owners = {disk.svm_id for disk in main.disks}
-    own = main.overview.svm_id or (owners.pop() if len(owners) == 1 else None)
-    return (disk for disk in main.disks if disk.svm_id == own)
-
-
-def _info(vdisk: str, name: str, mapping: Mapped) -> Sample:
-    file = file_name(name)
-    disk = mapping.get(file.lower(), _NO_DISK)
-    uuid = file if is_uuid(file) else ""
-    return Sample(f.VDISK_INFO, (vdisk, uuid, name, disk.vm, disk.disk, disk.role), 1)
 
 
 def _table(table: VdiskTable, vdisks: Sequence[str]) -> Iterator[SampleColumn]:

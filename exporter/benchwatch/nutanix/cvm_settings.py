@@ -21,6 +21,7 @@ parentheses in its name). The keys of the mapping are file names; on AHV, the fi
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
@@ -44,21 +45,21 @@ _HOST = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
 
 def base_url(url: str) -> str:
     """The URL with its port; `http://host[:port]` only. Raises ValueError with a sentence."""
-    expected = f"expected http://host or http://host:port (port {DEFAULT_PORT} if none is given)"
+    expected = f"{url!r}: expected http://host or http://host:port (port {DEFAULT_PORT} if none is given)"
     try:
         parts = urlsplit(url)
         port = DEFAULT_PORT if parts.port is None else parts.port
     except ValueError as error:
-        raise ValueError(f"{url!r}: {expected}: {error}") from None
+        raise ValueError(f"{expected}: {error}") from None
     if parts.scheme != "http":
-        raise ValueError(f"{url!r}: {expected}; port {DEFAULT_PORT} serves plain HTTP")
+        raise ValueError(f"{expected}; port {DEFAULT_PORT} serves plain HTTP")
     if parts.username is not None or parts.password is not None:
-        raise ValueError(f"{url!r}: {expected}; there is no login")
-    if parts.path not in ("", "/") or parts.query or parts.fragment or "?" in url or "#" in url:
-        raise ValueError(f"{url!r}: {expected}; leave out the path, because only fixed pages are read")
+        raise ValueError(f"{expected}; there is no login")
+    if parts.path not in ("", "/") or "?" in url or "#" in url:
+        raise ValueError(f"{expected}; leave out the path, because only fixed pages are read")
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
     if not _HOST.fullmatch(host) or not port:
-        raise ValueError(f"{url!r}: {expected}")
+        raise ValueError(expected)
     return f"http://{host}:{port}"
 
 
@@ -86,14 +87,17 @@ class VdiskDisk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 def mapped(mapping: Mapping[str, VdiskDisk]) -> "Mapped":
     """The mapping with file names in lower case. Raises ValueError, a sentence, if one is empty or occurs twice."""
-    lowered = {file.strip().lower(): disk for file, disk in mapping.items()}
-    if "" in lowered:
+    names = [file.strip().lower() for file in mapping]
+    if "" in names:
         raise ValueError("mapping: expected the uuid or file name of a vdisk, got an empty text")
-    if len(lowered) < len(mapping):
-        names = [file.strip().lower() for file in mapping]
-        twice = min(name for name in lowered if names.count(name) > 1)
+    if twice := _twice(names):
         raise ValueError(f"mapping: expected each uuid or file name once, got {twice!r} twice (ignoring case)")
-    return lowered
+    return dict(zip(names, mapping.values(), strict=True))
+
+
+def _twice(values: list[str]) -> str:
+    """The first value in the order of the alphabet that is there twice; empty if none is."""
+    return min((value for value, times in Counter(values).items() if times > 1), default="")
 
 
 Mapped = Mapping[str, VdiskDisk]
@@ -153,6 +157,5 @@ class NutanixSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             ("name", [cvm.name for cvm in self.cvms]),
             ("url", [base_url(cvm.url) for cvm in self.cvms]),
         ):
-            twice = {value for value in values if values.count(value) > 1}
-            if twice:
-                raise ValueError(f"cvms: expected each {what} once, got {min(twice)!r} twice")
+            if twice := _twice(values):
+                raise ValueError(f"cvms: expected each {what} once, got {twice!r} twice")

@@ -1,10 +1,11 @@
 """All pages of a CVM, fetched once: for `check` and `save`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from ..values.errors import FAILED, UserError
-from .client import Client, PageError, Path, vdisk_query
+from .client import Client, PageError, vdisk_query
 from .pages.main_page import MainPage, read_main_page
 
 _MOST_NAMED = 10
@@ -29,6 +30,13 @@ class Pages:
         """The vdisks whose own pages were read."""
         return [name for name in self.bodies if name not in (MAIN, OPLOG)]
 
+    def add(self, name: str, get: Callable[[], bytes]) -> None:
+        """Add a page, or why there is none."""
+        try:
+            self.bodies[name] = get()
+        except PageError as error:
+            self.problems[name] = error.text
+
 
 def fetch(client: Client, vdisks: Sequence[str] | None) -> Pages:
     """The main page, the pages of these vdisks (None: the first one), and the oplog page.
@@ -43,23 +51,12 @@ def fetch(client: Client, vdisks: Sequence[str] | None) -> Pages:
     except PageError as error:
         raise UserError(f"{client.url}: {error.text}", FAILED, ADVICE) from error
     pages = Pages(main, {MAIN: body})
-    queries = {}
-    for row in main.hosted.rows:
-        query = next(filter(None, (vdisk_query(href, client.url) for href in row.links)), None)
-        if query is not None:
-            queries[row.label] = query
-    for vdisk in list(queries)[:1] if vdisks is None else vdisks:
-        if vdisk in queries:
-            _add(pages, vdisk, client, "/vdisk_stats", queries[vdisk])
+    linked = {row.label: row.links for row in main.hosted.rows if any(vdisk_query(h, client.url) for h in row.links)}
+    for vdisk in list(linked)[:1] if vdisks is None else vdisks:
+        if vdisk in linked:
+            pages.add(vdisk, partial(client.get_vdisk, linked[vdisk]))
         else:
-            some = f"{', '.join(list(queries)[:_MOST_NAMED]) or 'none'}{', ...' * (len(queries) > _MOST_NAMED)}"
+            some = f"{', '.join(list(linked)[:_MOST_NAMED]) or 'none'}{', ...' * (len(linked) > _MOST_NAMED)}"
             pages.problems[vdisk] = f"the main page has no such vdisk, or no link to its page; linked vdisks: {some}"
-    _add(pages, OPLOG, client, "/oplog_flush_stats")
+    pages.add(OPLOG, partial(client.get, "/oplog_flush_stats"))
     return pages
-
-
-def _add(pages: Pages, name: str, client: Client, path: Path, query: str = "") -> None:
-    try:
-        pages.bodies[name] = client.get(path, query)
-    except PageError as error:
-        pages.problems[name] = error.text

@@ -8,7 +8,7 @@ from ..values.errors import ConfigError, excerpt
 from ..values.yaml import read_yaml
 from .cvm_metrics import CvmSource
 from .cvm_settings import KEEP_INTERVALS, Mapped, NutanixSettings, VdiskDisk, VdiskSelection, mapped
-from .pages.main_page import MainPage, VdiskRow, file_name
+from .pages.main_page import VdiskRow, file_name
 
 
 def load_mapping(settings: NutanixSettings, folder: Path) -> Mapped:
@@ -26,20 +26,18 @@ class Selection:
     """The vdisks whose own pages are read: those mapped or included, but not excluded."""
 
     def __init__(self, selection: VdiskSelection, mapping: Mapped) -> None:
-        self._include = [re.compile(pattern) for pattern in selection.include]
-        self._exclude = [re.compile(pattern) for pattern in selection.exclude]
+        self._selection = selection
         self._mapping = mapping
 
     def __contains__(self, row: VdiskRow) -> bool:
         file = file_name(row.name)
         names = {row.label, row.name, file} - {""}
-        if _any_matches(self._exclude, names):
-            return False
-        return file.lower() in self._mapping or _any_matches(self._include, names)
 
+        def matches(patterns: Iterable[str]) -> bool:
+            return any(re.fullmatch(pattern, name) for pattern in patterns for name in names)
 
-def _any_matches(patterns: Iterable[re.Pattern[str]], names: Iterable[str]) -> bool:
-    return any(pattern.fullmatch(name) for pattern in patterns for name in names)
+        is_wanted = file.lower() in self._mapping or matches(self._selection.include)
+        return is_wanted and not matches(self._selection.exclude)
 
 
 class Unlisted:
@@ -63,22 +61,21 @@ class Unlisted:
             return []
         self._due = now + self._interval
         snapshots = [cvm.status.snapshot for cvm in self._cvms]
-        listed = {name for snapshot in snapshots if snapshot for name in _listed(snapshot.main)}
-        if not all(snapshots):  # a vdisk may be on a CVM that does not answer
+        mains = [snapshot.main for snapshot in snapshots if snapshot]
+        rows = (row for main in mains for table in (main.hosted, main.frontend) for row in table.rows)
+        listed = {file_name(row.name).lower() for row in rows}
+        self._reported -= listed
+        if len(mains) < len(snapshots):  # a vdisk may be on a CVM that does not answer
             self._missing.clear()
             return []
-        self._reported -= listed
         self._missing = {name: self._missing.get(name, now) for name in self._mapping if name not in listed}
         late = now - KEEP_INTERVALS * self._interval
         new = [name for name, since in self._missing.items() if since <= late and name not in self._reported]
         self._reported.update(new)
-        return [
-            f"mapping: no configured CVM lists the vdisk {excerpt(name)}"
-            + (f" (vm {excerpt(vm)})" if (vm := self._mapping[name].vm) else "")
-            + ": expected the uuid in the name of a vdisk of a running VM"
-            for name in new
-        ]
+        return list(map(self._sentence, new))
 
-
-def _listed(main: MainPage) -> set[str]:
-    return {file_name(row.name).lower() for table in (main.hosted, main.frontend) for row in table.rows}
+    def _sentence(self, name: str) -> str:
+        vm = self._mapping[name].vm
+        of_vm = f" (vm {excerpt(vm)})" if vm else ""
+        expected = "expected the uuid in the name of a vdisk of a running VM"
+        return f"mapping: no configured CVM lists the vdisk {excerpt(name)}{of_vm}: {expected}"

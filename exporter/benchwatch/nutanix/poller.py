@@ -15,11 +15,12 @@ import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import get_args
 
 from ..values.printable import printable
-from .client import Client, PageError, vdisk_query
+from .client import Client, NoAnswer, PageError
 from .cvm_metrics import CvmSource
 from .cvm_settings import KEEP_INTERVALS, CvmSettings, Mapped, NutanixSettings
 from .cvm_snapshot import Detail, Snapshot, Status
@@ -28,9 +29,6 @@ from .pages.main_page import MainPage, VdiskRow, read_main_page
 from .pages.notes import Unrecognised
 from .pages.oplog_page import OplogPage, read_oplog_page
 from .pages.vdisk_page import read_vdisk_page
-
-_NO_ANSWER = ("refused", "unreachable", "timeout", "closed")
-"""Reasons after which a poll requests nothing more."""
 
 _log = logging.getLogger(__name__)
 
@@ -127,7 +125,7 @@ class Poller(CvmSource):
         began = self._monotonic()
         error_text = ""
         try:
-            self._read(self.status.snapshot, began)
+            self._read(began)
         except PageError as error:
             self._fail("main", error)
             error_text = error.text
@@ -147,31 +145,27 @@ class Poller(CvmSource):
             unmatched=self._unmatched,
         )
 
-    def _read(self, previous: Snapshot | None, began: float) -> None:
+    def _read(self, began: float) -> None:
         """Read the pages and show them. Raises PageError if the main page cannot be used."""
+        previous = self.status.snapshot
         main = read_main_page(self._client.get("/"), self._settings.max_vdisks)
         if not main.recognised:
             raise PageError("not_a_cvm", "the page does not look like the main page of a CVM")
-        time, read = self._wall_clock(), self._monotonic()
-        self._count(main.unrecognised)
+        snapshot = Snapshot(self._wall_clock(), main, read=self._monotonic())
         self._unmatched += len(main.unmatched)
         self._report("main", "")
-        unread = sum(entry.times for entry in main.unrecognised)
-        self._report(
-            "main, in part",
-            "unrecognised" if unread else "",
-            f"{unread} items not recognised: run benchwatch nutanix check",
-        )
+        unread = self._count(main.unrecognised)
+        text = f"{unread} items not recognised: run benchwatch nutanix check"
+        self._report("main, in part", "unrecognised" if unread else "", text)
         if previous is not None and _process(previous.main) != _process(main):
             _log.info("cvm %s: Stargate was restarted", self.name)
-            previous = None
-        snapshot = Snapshot(time, main, read=read)
-        if previous is not None:
+        elif previous is not None:
             hosted = {row.label for row in main.hosted.rows}
             details = {vdisk: detail for vdisk, detail in previous.details.items() if vdisk in hosted}
-            snapshot = replace(previous, time=time, main=main, details=details, read=read)
+            snapshot = replace(snapshot, details=details, oplog=previous.oplog, oplog_read=previous.oplog_read)
         self._show(snapshot)
-        details, answers = self._details(main, snapshot.details, began)
+        details = dict(snapshot.details)
+        answers = self._read_details(main, details, began)
         snapshot = replace(snapshot, details=details)
         if answers and self._settings.oplog_flush_stats:
             snapshot = replace(snapshot, oplog=self._oplog(), oplog_read=self._monotonic())
@@ -189,45 +183,34 @@ class Poller(CvmSource):
         self._count(page.unrecognised)
         return page
 
-    def _details(self, main: MainPage, known: Mapping[str, Detail], began: float) -> tuple[dict[str, Detail], bool]:
-        """The details, some of them read again, and whether the CVM still answers."""
+    def _read_details(self, main: MainPage, details: dict[str, Detail], began: float) -> bool:
+        """Read some of the details again; whether the CVM still answers."""
         selected = {row.label: row for row in main.hosted.rows if row in self._selection}
-        rounds = math.ceil(len(selected) / max(self._settings.vdisks.max_detail_pages, 1))
-        self._keep_details = self._keep * max(rounds, 1)
-        details = dict(known)
+        most = self._settings.vdisks.max_detail_pages
+        self._keep_details = self._keep * max(math.ceil(len(selected) / max(most, 1)), 1)
         self._turns = {vdisk: turn for vdisk, turn in self._turns.items() if vdisk in selected}
         self._broken.intersection_update(selected)
-        asked, answers = False, True
-        waiting = sorted(selected, key=lambda vdisk: self._turns.get(vdisk, -1))
-        for vdisk in waiting[: self._settings.vdisks.max_detail_pages]:
-            if self._stopping.is_set() or (asked and self._monotonic() - began >= self._settings.poll_interval):
+        for index, vdisk in enumerate(sorted(selected, key=lambda vdisk: self._turns.get(vdisk, -1))[:most]):
+            if self._stopping.is_set() or (index and self._monotonic() - began >= self._settings.poll_interval):
                 break
-            asked = True
             self._turns[vdisk] = next(self._requests)
             details.pop(vdisk, None)
             try:
                 details[vdisk] = self._detail(vdisk, selected[vdisk])
+                self._broken.discard(vdisk)
             except PageError as error:
                 may_be_gone = error.reason in ("http_status", "not_a_cvm") and vdisk not in self._broken
                 self._broken.add(vdisk)
                 if not may_be_gone:
                     self._fail("vdisk_stats", error)
-                if error.reason in _NO_ANSWER:
-                    answers = False
-                    break
-            else:
-                self._broken.discard(vdisk)
+                if error.reason in get_args(NoAnswer):
+                    return False
         if not self._broken:
             self._report("vdisk_stats", "")
-        return details, answers
+        return True
 
     def _detail(self, vdisk: str, row: VdiskRow) -> Detail:
-        query = next(filter(None, (vdisk_query(href, self.url) for href in row.links)), None)
-        if query is None:
-            raise PageError(
-                "not_a_cvm", f"vdisk {vdisk} has no link to its page on {self.url}: found {row.links[:1]!r}"
-            )
-        page = read_vdisk_page(self._client.get("/vdisk_stats", query))
+        page = read_vdisk_page(self._client.get_vdisk(row.links))
         stats = page.of(vdisk)
         if stats is None:
             raise PageError("not_a_cvm", f"the page of vdisk {vdisk} has no data about it")
@@ -237,9 +220,13 @@ class Poller(CvmSource):
     def _show(self, snapshot: Snapshot) -> None:
         self.status = replace(self._status, up=True, last_success=snapshot.time, snapshot=snapshot, error="")
 
-    def _count(self, unrecognised: Iterable[Unrecognised]) -> None:
+    def _count(self, unrecognised: Iterable[Unrecognised]) -> int:
+        """Count what was left out; returns how much it is."""
+        found: Counter[str] = Counter()
         for section, _, times in unrecognised:
-            self._unrecognised[section] += times
+            found[section] += times
+        self._unrecognised += found
+        return found.total()
 
     def _fail(self, page: str, error: PageError) -> None:
         self._errors[page, error.reason] += 1

@@ -168,10 +168,7 @@ def labelled_rows(
     where = columns.pop("label").position if "label" in columns else first
     rows: dict[str, dict[str, float | None]] = {}
     names: set[str] = set()
-    if len(table.rows) > MAX_LABELLED:
-        left_out = len(table.rows) - MAX_LABELLED
-        notes.refuse(section, f"{left_out} rows after the first {MAX_LABELLED}", left_out)
-    for cells in table.rows[:MAX_LABELLED]:
+    for cells in notes.first(table.rows, MAX_LABELLED, section):
         label = collapse(cells[where]) if where < len(cells) else ""
         name = identifier(label)
         if len(label) > MAX_NAME:

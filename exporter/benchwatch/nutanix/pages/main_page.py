@@ -87,8 +87,8 @@ _GIGABYTES = UNITS["gb"]
 _DISK = re.compile(r"(\d{1,18})\s*\((\d{1,15})\s*/\s*(\d{1,15})\)", re.ASCII)
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
 MAX_VDISKS = 10_000
-MAX_DISKS = 5_000
-_SVM_COLUMNS = frozenset(("svm id", "ip:port", "incarnation"))
+MAX_CVMS = 200
+_SVM_ID = "svm id"
 
 
 class VdiskRow(NamedTuple):
@@ -228,7 +228,7 @@ def _section(table: PageTable) -> str | None:
             if pattern.fullmatch(title.lower().rstrip(" :")):
                 return section
     words = {read_label(" ".join(column)).words for column in table.columns}
-    if "svm id" in words:
+    if _SVM_ID in words:
         return CLUSTER
     if "vdisk id" in words or ("vdisk name" in words and words & _ONLY_HOSTED):
         return HOSTED
@@ -238,27 +238,23 @@ def _section(table: PageTable) -> str | None:
 def _vdisks(table: PageTable, section: str, notes: Notes, most: int) -> VdiskTable:
     fields: Fields[VdiskColumn | str] = {**_IDENTITY, **(HOSTED_COLUMNS if section == HOSTED else FRONTEND_COLUMNS)}
     columns = read_columns(table, section, fields, notes)
-    id_at, name_at = (columns[field].position if field in columns else None for field in ("id", "name"))
+    places = {field: column.position for field, column in columns.items()}
     width = len(table.columns)
     rows: dict[str, VdiskRow] = {}
     kept: list[int] = []
-    for index, cells in enumerate(table.rows):
-        if len(rows) >= most:
-            left_out = len(table.rows) - index
-            notes.refuse(section, f"{left_out} rows after the first {most} vdisks", left_out)
-            break
+    for index, cells in enumerate(notes.first(table.rows, most, section)):
         if len(cells) != width:
             if any(cells):
                 notes.refuse(section, f"row {excerpt(cells)}: {len(cells)} cells under {width} columns")
             continue
-        identity = cells[id_at] if id_at is not None else ""
+        identity, name = (cells[places[field]] if field in places else "" for field in ("id", "name"))
         try:
-            name = label_value(cells[name_at]) if name_at is not None else ""
+            name = label_value(name)
         except QuantityUnreadable as error:
             notes.refuse(section, f"row of vdisk {str(error)!r}: the name is too long")
             continue
         label = identity or name
-        if not label or (id_at is not None and not identity.isdecimal()):
+        if not label or ("id" in places and not identity.isdecimal()):
             if any(cells):
                 notes.refuse(section, f"row {excerpt(cells)}")
         elif label in rows:
@@ -271,21 +267,19 @@ def _vdisks(table: PageTable, section: str, notes: Notes, most: int) -> VdiskTab
 
 
 def _read_disks(table: PageTable, disks: dict[str, Disk], notes: Notes) -> None:
-    labels = [printable(printed(column)[:MAX_NAME]) for column in table.columns]
-    units = [read_label(" ".join(column)) for column in table.columns]
-    known = {label.lower(): index for index, label in enumerate(labels)}
-    svm_column = known.get("svm id")
-    notes.found(CLUSTER, *labels)
-    for cells in table.rows:
-        svm_id = cells[svm_column] if svm_column is not None and svm_column < len(cells) else ""
-        for label, (_, unit, unknown), cell in zip(labels, units, cells, strict=False):
-            if cell in NO_VALUE or label.lower() in _SVM_COLUMNS:
+    columns = [(printable(printed(parts)[:MAX_NAME]), read_label(" ".join(parts))) for parts in table.columns]
+    notes.found(CLUSTER, *(name for name, _ in columns))
+    for cells in notes.first(table.rows, MAX_CVMS, CLUSTER):
+        named = list(zip(columns, cells, strict=False))
+        svm_id = next((cell for (name, _), cell in named if name.lower() == _SVM_ID), "")
+        for (name, label), cell in named:
+            if cell in NO_VALUE or name.lower() in (_SVM_ID, "ip:port", "incarnation"):
                 continue
             match = _DISK.fullmatch(cell)
-            unit = unit if unit.dimension else _GIGABYTES
-            is_size = unit.dimension == "bytes" and not unknown
-            if match is None or match[1] in disks or len(disks) >= MAX_DISKS or len(svm_id) > MAX_NAME or not is_size:
-                notes.refuse(CLUSTER, f"cell {cell[:MAX_NAME]!r} under {label!r}")
+            unit = label.unit if label.unit.dimension else _GIGABYTES
+            is_size = unit.dimension == "bytes" and not label.unknown
+            if match is None or match[1] in disks or len(svm_id) > MAX_NAME or not is_size:
+                notes.refuse(CLUSTER, f"cell {cell[:MAX_NAME]!r} under {name!r}")
                 continue
             available, size = (float(text) * unit.multiply for text in match.group(2, 3))
-            disks[match[1]] = Disk(svm_id, match[1], label, available, size)
+            disks[match[1]] = Disk(svm_id, match[1], name, available, size)

@@ -43,6 +43,12 @@ class Notes:
         text = text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + "..."
         self._kept.append(Unrecognised(section, text, times))
 
+    def first(self, rows: list[list[str]], most: int, section: str) -> list[list[str]]:
+        """The first rows; those after them are left out and noted."""
+        if len(rows) > most:
+            self.refuse(section, f"{len(rows) - most} rows after the first {most}", len(rows) - most)
+        return rows[:most]
+
     @property
     def unrecognised(self) -> list[Unrecognised]:
         """All that was left out, in the page's order; one entry per section for all after MAX_TEXTS."""

@@ -24,15 +24,8 @@ MAX_ROWS = 200
 _TEXTS = {"build version": "version", "svm id": "svm_id", "incarnation id": "incarnation"}
 _START = "start time"
 _EARLIEST, _LATEST = 1e9, 1e10
-_WITHOUT_METRIC = frozenset(
-    (
-        "build last commit date",
-        "stargate handle",
-        "iscsi handle",
-        "nfs master handle",
-        "highest allocated opid",
-        "highest contiguous completed opid",
-    )
+_WITHOUT_METRIC = re.compile(
+    "build last commit date|(stargate|iscsi|nfs master) handle|highest (allocated|contiguous completed) opid"
 )
 _QUEUE = re.compile(r"(.+) queue ?\(([a-z]+)/([a-z]+)\)")
 _STATES = {"size": "queued", "admitted": "admitted"}
@@ -65,11 +58,8 @@ def read_overview(table: PageTable, before: Overview, notes: Notes) -> Overview:
     texts: dict[str, str] = {}
     values = dict(before.values)
     seen: set[str] = set()
-    if len(table.rows) > MAX_ROWS:
-        left_out = len(table.rows) - MAX_ROWS
-        notes.refuse(SECTION, f"{left_out} rows after the first {MAX_ROWS}", left_out)
-    for row in table.rows[:MAX_ROWS]:
-        printed, text = (collapse(row[0]), collapse(row[1])) if len(row) == 2 else (collapse(" | ".join(row)), "")
+    for row in notes.first(table.rows, MAX_ROWS, SECTION):
+        printed, text = map(collapse, row if len(row) == 2 else (" | ".join(row), ""))
         label = _label(printed)
         try:
             numbers = {} if label in _TEXTS else _numbers(label, text)
@@ -77,17 +67,16 @@ def read_overview(table: PageTable, before: Overview, notes: Notes) -> Overview:
         except (QuantityUnreadable, ValueError):
             notes.refuse(SECTION, f"value of {printed[:MAX_NAME]!r}: {text[:MAX_NAME]!r}")
             continue
-        if numbers is None:
-            if printed:
-                notes.refuse(SECTION, f"row {printed[:MAX_NAME]!r}: {text!r}")
-        elif label in seen:
+        if label in seen:
             notes.refuse(SECTION, f"row {printed[:MAX_NAME]!r}: a second row with this name")
-        else:
+        elif numbers is not None:
             seen.add(label)
             values |= numbers
             if label in _TEXTS and text not in NO_VALUE:
                 texts[_TEXTS[label]] = text
             notes.found(SECTION, f"{printed}: {text}")
+        elif printed:
+            notes.refuse(SECTION, f"row {printed[:MAX_NAME]!r}: {text!r}")
     return before._replace(**texts, values=values)
 
 
@@ -97,7 +86,7 @@ def _label(text: str) -> str:
 
 def _numbers(label: str, text: str) -> dict[Series, float] | None:
     """The numbers in the value of a row; None for an unknown label. Raises QuantityUnreadable or ValueError."""
-    if label in _WITHOUT_METRIC:
+    if _WITHOUT_METRIC.fullmatch(label):
         return {}
     if label == _START:
         return {} if text in NO_VALUE else {(f.STARGATE_START, ()): _time(text)}
@@ -105,14 +94,10 @@ def _numbers(label: str, text: str) -> dict[Series, float] | None:
         return _one(f.NFS_CACHE_BYTES, (), text, BYTES)
     queue = _QUEUE.fullmatch(label)
     if queue and queue[2] in _STATES and queue[3] in _STATES:
-        parts = text.split("/") if text not in NO_VALUE else ("", "")
-        counts = zip(queue.group(2, 3), parts, strict=True)
         name = identifier(queue[1])
-        return {
-            series: count
-            for state, part in counts
-            for series, count in _one(f.STARGATE_QUEUE, (name, _STATES[state]), part.strip(), PLAIN).items()
-        }
+        first, second = text.split("/") if text not in NO_VALUE else ("", "")
+        size = _one(f.STARGATE_QUEUE, (name, _STATES[queue[2]]), first.strip(), PLAIN)
+        return size | _one(f.STARGATE_QUEUE, (name, _STATES[queue[3]]), second.strip(), PLAIN)
     cache = _CACHE.fullmatch(label)
     if cache and cache[1] in _CACHE_RATIOS:
         return _one(_CACHE_RATIOS[cache[1]], (identifier(cache[2] or "all"),), text, PERCENT)
