@@ -77,7 +77,7 @@ def test_it_ends_when_it_is_sure_and_not_before(place: Launchpad) -> None:
     (place.folder / "same").touch()
     _, sentences, said = vary(place, *ON_OFF, "--repeat", "4", "--until-sure", "--overwrite")
     assert len(order(place)) == 6 + 8
-    assert not any("sure after" in sentence for sentence in sentences)
+    assert not any("certain after" in sentence for sentence in sentences)
     assert "no difference shown" in said
 
 
