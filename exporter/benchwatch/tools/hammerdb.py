@@ -103,7 +103,6 @@ class HammerLines(KitParser):
         self._is_ramping = self._is_over = self._counts = False
         self._errors: dict[Key, float] = {}  # since the last line of the counter
         self._has_result = False
-        self._failure = ""
         self._procedure: str | None = None  # of the time profile; None outside its summary
 
     def line(self, text: str) -> Sequence[Record] | None:
@@ -142,17 +141,17 @@ class HammerLines(KitParser):
     def _result(self, found: re.Match[str]) -> Sequence[Record]:
         self._has_result = self._is_over = True
         nopm, tpm, database = (found[1], found[2], found[3]) if found[2] else (found[5], found[1], found[4])
-        errors, self._errors = self._errors, {}
-        records: list[Record] = [ToolReport(self._counted * self._refresh, errors)] if errors else []
-        if not float(nopm):
-            records.append(Failed("no new order succeeded: 0 NOPM"))
-        return [*records, ToolResult({("nopm",): float(nopm), ("rate", database): float(tpm)})]
+        failed = [] if float(nopm) else [Failed("no new order succeeded: 0 NOPM")]
+        return [*self._rest(), *failed, ToolResult({("nopm",): float(nopm), ("rate", database): float(tpm)})]
 
     def _end(self) -> Sequence[Record]:
         self._is_over = True
+        return self._rest() if self._has_result else [*self._rest(), ToolResult({})]
+
+    def _rest(self) -> list[Record]:
+        """The errors since the last line of the counter."""
         errors, self._errors = self._errors, {}
-        records: list[Record] = [ToolReport(self._counted * self._refresh, errors)] if errors else []
-        return records if self._has_result else [*records, ToolResult({})]
+        return [ToolReport(self._counted * self._refresh, errors)] if errors else []
 
     def _profile(self, text: str) -> Sequence[Record] | None:
         """The summary of the time profile, which has the latency of each procedure."""

@@ -600,7 +600,6 @@ IPERF3 = TextTool(
     name="iperf3",
     families=FAMILIES,
     roles=[CLIENT, SERVER],
-    banner=r"(?!)",
     begins=BEGINS,
     known=SAYS_NOTHING,
     parser=Iperf3Parser,

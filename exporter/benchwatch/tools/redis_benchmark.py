@@ -119,7 +119,6 @@ REDIS_BENCHMARK = TextTool(
     name="redis-benchmark",
     families=FAMILIES,
     roles=[FAMILIES.roles(Unit("req/s"), "requests")],
-    banner=r"(?!)",
     begins=LIVE.pattern
     + r"|====== .* ======$|  \d{1,15} requests completed in |"
     + QUIET.pattern

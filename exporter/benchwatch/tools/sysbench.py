@@ -250,12 +250,7 @@ def _of_files(finals: Sequence[Numbers], _: Mapping[str, str]) -> Iterator[str]:
 
 NAMES = ("time", "events", "percentile", "tables", "table-size", "db-driver")
 OPTIONS = Options({f"--{name}": name.replace("-", "_") for name in NAMES}, length="--time")
-OLD_NAMES = {
-    "--num-threads": "--threads",
-    "--max-time": "--time",
-    "--max-requests": "--events",
-    "--tx-rate": "--rate",
-}
+OLD = {"--num-threads": "--threads", "--max-time": "--time", "--max-requests": "--events", "--tx-rate": "--rate"}
 CONNECTION = {"host": "localhost", "port": "", "user": "sbtest", "db": "sbtest", "password": ""}
 
 
@@ -268,7 +263,7 @@ class SysbenchCommand(OptionsCommand):
 
     def __init__(self, arguments: Sequence[str], version: str) -> None:
         super().__init__(OPTIONS, arguments)
-        self.given = {OLD_NAMES.get(name, name): value for name, value in self.given.items()}
+        self.given = {OLD.get(name, name): value for name, value in self.given.items()}
         last = self.words[-1] if self.words else "without a test"
         for name in ("prepare", "cleanup", "prewarm", "help", "version", "without a test"):
             if name == last or f"--{name}" in self.given:
@@ -314,11 +309,9 @@ class SysbenchCommand(OptionsCommand):
 
 
 def _roles(unit: Unit, operations: str, rate: str, **more: Any) -> Roles:
-    sources = {"window": "From sysbench's lines: one percentile, in bins 1.8 % wide."}
-    fixed = (FAMILIES.family("live", "queue"),)
-    return FAMILIES.roles(
-        unit, operations, {"rate": rate, "number": "operations"}, fixed_rate=fixed, sources=sources, **more
-    )
+    more["sources"] = {"window": "From sysbench's lines: one percentile, in bins 1.8 % wide."}
+    more["fixed_rate"] = (FAMILIES.family("live", "queue"),)
+    return FAMILIES.roles(unit, operations, {"rate": rate, "number": "operations"}, **more)
 
 
 SYSBENCH = TextTool(

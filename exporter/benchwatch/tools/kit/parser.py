@@ -69,7 +69,7 @@ class KitParser(LineParser):
         return super()._is_dated(record) and record.time is not None  # type: ignore[union-attr]
 
     def _misread(self, reason: str, text: str) -> None:
-        if reason == "other_text" and self.tool.like and re.match(self.tool.like, text):
+        if reason == "other_text" and re.match(self.tool.like, text):
             reason = "interval_line"
         super()._misread("truncated_line" if self._is_closing else reason, text)
 
@@ -101,10 +101,10 @@ class KitParser(LineParser):
             return []
         if tool.start and text == tool.start:
             return [ToolResult({}, 0.0, final=False)]
-        if tool.fatal and (failed := re.match(tool.fatal, text)):
+        if failed := re.match(tool.fatal, text):
             return [Failed((failed[failed.lastindex or 0] or text).strip())]
         said = [Said(name, match[1]) for name, form in tool.settings.items() if (match := re.match(form, text))]
-        return said if said or (tool.known and re.match(tool.known, text)) else None
+        return said if said or re.match(tool.known, text) else None
 
     def _by_template(self, text: str) -> ToolReport | None:
         """The report in a line; None if it has none."""
@@ -127,9 +127,6 @@ class KitParser(LineParser):
 
     def _in_order(self, found: Sequence[Record]) -> Sequence[Record]:
         """The same, where a report that is earlier than the one before begins another run."""
-        if len(found) == 1 and (not isinstance(found[0], ToolReport) or found[0].time >= self._reported):
-            self._reported = found[0].time if isinstance(found[0], ToolReport) else self._reported
-            return found
         ordered: list[Record] = []
         for record in found:
             if isinstance(record, Begin):

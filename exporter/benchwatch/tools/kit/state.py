@@ -120,8 +120,10 @@ class KitState(ElapsedState):
             self._before, self._idle_before = self._time or 0.0, self.idle_reports
         seconds = max(0.0, record.time - self._before) if record.length is None else record.length
         if "report_interval" not in self._parameters and seconds:
-            whole = seconds if record.length is None else round(seconds, 1)
-            self._interval = min(whole, self._interval or whole) if record.length is None else self._interval or whole
+            if record.length is None:
+                self._interval = min(seconds, self._interval or seconds)
+            else:
+                self._interval = self._interval or round(seconds, 1)
         self._moment, self._time = moment, record.time
         shape = self._shape(tuple(moment))
         if record.counted:

@@ -13,6 +13,9 @@ from .state import KitState
 from .templates import Template
 from .tool_figures import Families
 
+NEVER = r"(?!)"
+"""A pattern that no line has."""
+
 
 @dataclass(frozen=True, eq=False)
 class TextTool:
@@ -21,7 +24,7 @@ class TextTool:
     name: str
     families: Families
     roles: Sequence[Roles]
-    banner: str
+    banner: str = NEVER
     """A tool's first line; its groups become settings, `version` and `begun` (Unix seconds) among them."""
     begins: str = ""
     """What a line begins with that only this tool prints, where banner and reports do not show it: a torn banner."""
@@ -35,11 +38,11 @@ class TextTool:
     """The line with which its clock starts."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """By name of a parameter: its pattern, with the value as group."""
-    known: str = ""
+    known: str = NEVER
     """Lines that say nothing."""
-    fatal: str = ""
+    fatal: str = NEVER
     """Errors that end a run; the group is the message, which may continue in lines of any form."""
-    like: str = ""
+    like: str = NEVER
     """What a line begins with that should be a report."""
     parser: type[KitParser] = KitParser
     """Reads what no template can express; each stream has its own."""
