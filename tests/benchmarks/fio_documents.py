@@ -24,6 +24,7 @@ from tests.support.bins import BIN_OF_KEY
 
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.tools.fio import FIO
+from benchwatch.tools.fio.counters import count
 from benchwatch.tools.fio.document import decode
 from benchwatch.tools.fio.framing import Framer
 
@@ -66,9 +67,9 @@ def one_round(first: bytes, second: bytes) -> dict[str, float]:
             state.apply(record, "stdout", 1.0)
 
     steps = {"framing": timed(Framer().feed, second), "decode": timed(decode, second)}
-    state = FIO.state(Buckets())
-    state.apply(decode(first), "stdout", 0.0)
-    steps["state"] = timed(state.apply, decode(second), "stdout", 1.0)
+    state, decoded = FIO.state(Buckets()), decode(second)
+    state.apply(count(decode(first)), "stdout", 0.0)
+    steps["state"] = timed(lambda: state.apply(count(decoded), "stdout", 1.0))
     state, parser = FIO.state(Buckets()), FIO.parser("text")
     state.apply(parser.feed(first)[0], "stdout", 0.0)
     steps["whole"] = timed(whole)

@@ -13,13 +13,13 @@ from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.samples import Sample
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.fio import FIO
-from benchwatch.tools.fio.document import FioDocument
+from benchwatch.tools.fio.counters import Counters
 from benchwatch.tools.fio.state import FioState
 
 ROOT = Path(__file__).parents[2] / "recordings" / "fio"
 STREAMS = sorted(path for path in ROOT.rglob("*") if path.is_file() and path.suffix != ".cmd")
 """Every recorded stream: standard outputs, standard errors and --output files."""
-NAMES = [str(path.relative_to(ROOT)) for path in STREAMS]
+NAMES = [str(path.relative_to(ROOT)) for path in STREAMS if not path.name.startswith("stored-")]
 ARRIVED = 1795190000.0
 """A time after all recordings."""
 
@@ -72,9 +72,9 @@ def new_state() -> FioState:
     return FIO.state(Buckets())
 
 
-def parse(data: bytes, cuts: Iterable[int] = ()) -> list[Any]:
+def parse(data: bytes, cuts: Iterable[int] = (), kind: str = "text") -> list[Any]:
     """All records of a stream that arrives in pieces cut at `cuts`."""
-    parser = FIO.parser("text")
+    parser = FIO.parser(kind)
     places = [0, *sorted(cuts), len(data)]
     records: list[Any] = []
     for start, stop in pairwise(places):
@@ -84,34 +84,37 @@ def parse(data: bytes, cuts: Iterable[int] = ()) -> list[Any]:
 
 def comparable(records: Iterable[Any]) -> list[Any]:
     """The records with documents as JSON, in which also their raw parts are equal if they are."""
-    return [msgspec.json.encode(record) if isinstance(record, FioDocument) else record for record in records]
+    return [msgspec.json.encode(record.document) if isinstance(record, Counters) else record for record in records]
 
 
 def read(
-    *streams: bytes, arrived: float = ARRIVED, on_document: Callable[[FioState], None] | None = None
+    *streams: bytes,
+    arrived: float = ARRIVED,
+    on_document: Callable[[FioState], None] | None = None,
+    kind: str = "text",
 ) -> list[FioState]:
     """The states of the runs in these streams, read one after the other."""
     states = [new_state()]
     for number, data in enumerate(streams):
-        for record in parse(data):
+        for record in parse(data, kind=kind):
             if isinstance(record, Begin):
                 states.append(new_state())
             elif not isinstance(record, Misread):
                 states[-1].apply(record, f"stream {number}", arrived)
-                if on_document and isinstance(record, FioDocument):
+                if on_document and isinstance(record, Counters):
                     on_document(states[-1])
     return states
 
 
-def state_of(*streams: bytes, arrived: float = ARRIVED) -> FioState:
+def state_of(*streams: bytes, arrived: float = ARRIVED, kind: str = "text") -> FioState:
     """The state of the one run in these streams."""
-    (state,) = read(*streams, arrived=arrived)
+    (state,) = read(*streams, arrived=arrived, kind=kind)
     return state
 
 
-def misread(data: bytes) -> list[str]:
+def misread(data: bytes, kind: str = "text") -> list[str]:
     """The reasons of what was not understood."""
-    return [record.reason for record in parse(data) if isinstance(record, Misread)]
+    return [record.reason for record in parse(data, kind=kind) if isinstance(record, Misread)]
 
 
 def values(state: FioState, current: bool = True) -> dict[tuple[str, ...], Any]:

@@ -3,7 +3,7 @@
 import pytest
 
 from benchwatch.tools.api import Begin, Misread
-from benchwatch.tools.fio.document import FioDocument
+from benchwatch.tools.fio.counters import Counters
 
 from .recordings import (
     ARRIVED,
@@ -245,7 +245,7 @@ def begins(data: bytes) -> list[int]:
     """After how many documents another run begins."""
     places, documents = [], 0
     for record in parse(data):
-        documents += isinstance(record, FioDocument)
+        documents += isinstance(record, Counters)
         if isinstance(record, Begin):
             places.append(documents)
     return places
@@ -276,7 +276,7 @@ def test_a_run_after_one_cut_off_in_the_middle_of_a_document() -> None:
 def test_a_document_cut_off_at_the_end_is_reported() -> None:
     data = data_of("err-outputfile-on-full-disk-3.33.json")
     parser_records = parse(data)
-    assert [type(record) for record in parser_records] == [FioDocument, Misread]
+    assert [type(record) for record in parser_records] == [Counters, Misread]
     assert (parser_records[1].reason, parser_records[1].where) == ("truncated_document", "byte 6453")
 
 

@@ -1,4 +1,4 @@
-"""fio's documents as other programs store them: layouts, wrappers."""
+"""fio's documents as other programs store them: layouts, wrappers. They are read once all are there."""
 
 import json
 import re
@@ -17,14 +17,15 @@ from benchwatch.metrics.buckets import Buckets
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.fio import FIO
-from benchwatch.tools.fio.document import FioDocument
+from benchwatch.tools.fio.counters import Counters
 from benchwatch.tools.fio.parser import FioParser
 
-from .recordings import comparable, data_of, documents_of, misread, parse, plain, read, state_of, texts_of, values
+from .recordings import ROOT, comparable, data_of, documents_of, misread, parse, plain, read, state_of, texts_of, values
 
 NAME = "jsonplus-si1-libaio-qd16-3.33.out"
 DATA = data_of(NAME)
 DOCUMENTS = documents_of(NAME)
+AS_PRINTED = ("as a list by hand", "with carriage returns", "with no newline at the end")
 LAYOUTS: dict[str, Callable[[list[Any]], str]] = {
     "compact": lambda trees: "".join(json.dumps(tree, separators=(",", ":")) + "\n" for tree in trees),
     "on one line each": lambda trees: "".join(json.dumps(tree) + "\n" for tree in trees),
@@ -46,9 +47,10 @@ LAYOUTS: dict[str, Callable[[list[Any]], str]] = {
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_documents_in_any_layout_say_the_same(layout: str) -> None:
     data = LAYOUTS[layout](DOCUMENTS).encode()
-    assert FIO.recognise(data[: 64 * 1024]) == "text"
-    assert misread(data) == []
-    state, expected = state_of(data), state_of(DATA)
+    kind = FIO.recognise(data[: 64 * 1024])
+    assert kind == ("text" if layout in AS_PRINTED else "stored")
+    assert misread(data, kind) == []
+    state, expected = state_of(data, kind=kind), state_of(DATA)
     assert state.outcome == "finished"
     assert values(state) == values(expected)
     assert state.figures() == expected.figures()
@@ -56,48 +58,54 @@ def test_documents_in_any_layout_say_the_same(layout: str) -> None:
     assert state.parameters() == expected.parameters()
 
 
+def test_documents_that_jq_wrote_say_the_same() -> None:
+    state = state_of((ROOT / "stored-jq-3.33.json").read_bytes(), kind="stored")
+    assert values(state) == values(state_of(DATA))
+
+
 def test_a_document_that_was_damaged_does_not_take_its_neighbours_along() -> None:
     trees = [*DOCUMENTS[:2], {**DOCUMENTS[2], "jobs": "none"}]
     compact = LAYOUTS["compact"](trees).encode()
-    assert misread(compact) == ["bad_document"]
-    assert len([record for record in parse(compact) if isinstance(record, FioDocument)]) == 2
+    assert misread(compact, "stored") == ["bad_document"]
+    assert len([record for record in parse(compact, kind="stored") if isinstance(record, Counters)]) == 2
     array = json.dumps(trees).encode()
-    assert misread(array) == ["bad_document"]
-    assert len([record for record in parse(array) if isinstance(record, FioDocument)]) == 2
+    assert misread(array, "stored") == ["bad_document"]
+    assert len([record for record in parse(array, kind="stored") if isinstance(record, Counters)]) == 2
 
 
-@pytest.mark.parametrize("text", [b'{"a": "\\"fio version\\":"}\n', b'{"b": 1, "fio version" : "fio-2.1.3"}\n'])
-def test_what_is_no_document_of_fio_3_is_refused_in_words(text: bytes) -> None:
-    (told,) = parse(text)
+def test_a_stored_document_of_fio_2_is_refused_in_words() -> None:
+    (told,) = parse(b'{"b": 1, "fio version" : "fio-2.1.3"}\n', kind="stored")
     assert isinstance(told, Misread)
-    assert told.reason in ("bad_document", "other_text")
+    assert told.reason == "bad_document"
 
 
 def test_two_fios_in_one_array_are_two_runs() -> None:
     other = documents_of("json-trim-null-3.33.out")
-    records = parse(json.dumps([*DOCUMENTS, *other]).encode())
-    assert [type(record) for record in records] == 4 * [FioDocument] + [Begin] + len(other) * [FioDocument]
-    assert len(read(json.dumps([*DOCUMENTS, *other]).encode())) == 2
+    records = parse(json.dumps([*DOCUMENTS, *other]).encode(), kind="stored")
+    assert [type(record) for record in records] == 4 * [Counters] + [Begin] + len(other) * [Counters]
+    assert len(read(json.dumps([*DOCUMENTS, *other]).encode(), kind="stored")) == 2
 
 
-def test_a_document_on_one_line_counts_with_its_line_or_once_the_stream_settles() -> None:
-    (line,) = LAYOUTS["compact"](DOCUMENTS[-1:]).encode().splitlines()
-    parser = FioParser()
-    assert [*parser.feed(line[:-1]), *parser.settle(), *parser.feed(line[-1:])] == []
-    assert [type(record) for record in parser.settle()] == [FioDocument]
-    assert parser.feed(b"\n") == parser.close() == []
+def test_stored_documents_count_once_the_stream_settles() -> None:
+    data = LAYOUTS["compact"](DOCUMENTS).encode()
+    parser = FIO.parser("stored")
+    assert [*parser.feed(data[:-2]), *parser.settle(), *parser.feed(data[-2:-1])] == []
+    assert [type(record) for record in parser.settle()] == len(DOCUMENTS) * [Counters]
+    assert [*parser.feed(b"\n"), *parser.settle(), *parser.close()] == []
 
 
 @pytest.mark.parametrize("layout", ["compact", "in an array", "in a compact object", "with sorted keys"])
 def test_a_stored_document_that_was_cut_off_is_a_misreading(layout: str) -> None:
     data = LAYOUTS[layout](DOCUMENTS[:1]).encode()[:-4]
-    assert misread(data) == ["truncated_document"]
+    assert misread(data, "stored") == ["bad_document"]
 
 
-STREAMS = [
-    b"Jobs: 1 (f=1)\r{\nfio: x\n" + texts_of(data_of("json-trim-null-3.33.out"))[0],
-    LAYOUTS["in an object"](documents_of("json-trim-null-3.33.out")[:1]).encode(),
-]
+def test_documents_before_one_that_was_cut_off_are_read() -> None:
+    data = LAYOUTS["compact"](DOCUMENTS).encode()[:-4]
+    assert [type(record) for record in parse(data, kind="stored")] == (len(DOCUMENTS) - 1) * [Counters] + [Misread]
+
+
+STREAMS = [b"Jobs: 1 (f=1)\r{\nfio: x\n" + texts_of(data_of("json-trim-null-3.33.out"))[0]]
 
 
 @settings(max_examples=60)
@@ -115,11 +123,11 @@ def test_records_do_not_depend_on_the_arrival_of_single_bytes(data: bytes) -> No
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_the_moments_of_any_layout_are_the_times_of_its_documents(layout: str) -> None:
+def test_stored_documents_are_dated_by_the_last_one(layout: str) -> None:
     data = LAYOUTS[layout](DOCUMENTS).encode()
-    found = list(FIO.moments("text", data))
+    found = list(FIO.moments(FIO.recognise(data), data))
     times = [document["timestamp_ms"] / 1000 for document in DOCUMENTS]
-    assert [moment.time for moment in found] == (times[-1:] if layout.startswith("in a") else times)
+    assert [moment.time for moment in found] == (times if layout in AS_PRINTED else times[-1:])
     assert len(data.rstrip(b"] \r\n")) <= found[-1].offset <= len(data)
 
 
@@ -136,7 +144,7 @@ def test_a_document_whose_times_were_left_out_ended_with_its_jobs_and_not_in_197
     (job,) = document["jobs"]
     ended = 1795168000.0 + max(job[operation]["runtime"] for operation in ("read", "write")) / 1000
     job["job_start"] = 1795168000_000
-    state = state_of(json.dumps(document).encode())
+    state = state_of(json.dumps(document).encode(), kind="stored")
     assert (state.start, state.last_report) == (1795168000.0, ended)
     state.over()
     assert state.end == ended
@@ -144,7 +152,7 @@ def test_a_document_whose_times_were_left_out_ended_with_its_jobs_and_not_in_197
 
 def test_documents_whose_times_were_left_out_are_of_one_run() -> None:
     trees = [{name: value for name, value in tree.items() if not name.startswith("time")} for tree in DOCUMENTS]
-    state = state_of(json.dumps(trees).encode())
+    state = state_of(json.dumps(trees).encode(), kind="stored")
     assert state.start is not None
     assert state.last_report == state.start + trees[-1]["jobs"][0]["elapsed"]
 

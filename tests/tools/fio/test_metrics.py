@@ -7,7 +7,7 @@ import pytest
 
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.tools.fio import FIO
-from benchwatch.tools.fio.text import TextResults
+from benchwatch.tools.fio.text import Message
 
 from .recordings import data_of, doctored, documents_of, read, shown_as, state_of, texts_of, values, with_documents
 
@@ -301,7 +301,7 @@ def test_the_version_grows_with_what_is_shown() -> None:
 def test_the_interval_is_not_moved_by_freezes_and_what_follows_them(gaps: list[float], seconds: float | None) -> None:
     state = FIO.state(Buckets())
     for time in accumulate(gaps, initial=0.0):
-        state.apply(TextResults("job", 0), "stdout", time)
+        state.apply(Message("terse", "job", 0), "stdout", time)
     assert state.report_interval == seconds
 
 

@@ -1,14 +1,11 @@
 """What follows from a job's options."""
 
 import pytest
-from msgspec import Raw
 
 from benchwatch.tools.fio.options import (
     amount,
-    job_options,
     number_of_clones,
     operations,
-    read_options,
     runtime,
     seconds,
     size,
@@ -136,24 +133,6 @@ def test_the_mode_tells_the_operations(mode: str, expected: tuple[str, ...]) -> 
 )
 def test_misleading_combinations_are_warned_of(options: dict[str, str], depth_note: bool, expected: list[str]) -> None:
     assert list(warnings(options, depth_note)) == expected
-
-
-def test_global_options_hold_where_the_job_has_none_of_its_own() -> None:
-    options = job_options(Raw(b'{"bs" : "4k", "rw" : "read"}'), Raw(b'{"rw" : "write", "rw" : "randwrite"}'))
-    assert options == {"bs": "4k", "rw": "randwrite"}
-    assert job_options(Raw(), Raw()) == {}
-
-
-def test_options_of_several_hosts_are_put_together() -> None:
-    raw = Raw(
-        b'[{"hostname" : "a", "port" : 1, "bs" : "4k"}, {"hostname" : "b", "port" : 2, "bs" : "8k", "size" : "1m"}]'
-    )
-    assert read_options(raw) == {"bs": "4k", "size": "1m"}
-
-
-@pytest.mark.parametrize("raw", [b"3", b"[1]", b"null", b'{"a" : 1}', b'{"a" : '])
-def test_options_that_are_none_are_no_options(raw: bytes) -> None:
-    assert read_options(Raw(raw)) == {}
 
 
 def test_numbers_of_a_job() -> None:

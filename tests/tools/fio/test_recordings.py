@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.fio import FIO
-from benchwatch.tools.fio.document import FioDocument
+from benchwatch.tools.fio.counters import Counters
 
 from .recordings import (
     ARRIVED,
@@ -110,9 +110,9 @@ def test_clones_on_a_client_are_all_counted() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_document_is_used_once(name: str) -> None:
-    records = [record for record in parse(data_of(name)) if isinstance(record, FioDocument) and not record.of_report]
+    records = [record.document for record in parse(data_of(name)) if isinstance(record, Counters)]
     printed = [plain(text) for text in texts_of(data_of(name))]
-    assert [(record.timestamp, record.timestamp_ms) for record in records] == [
+    assert [(one.timestamp, one.timestamp_ms) for one in records if not one.of_report] == [
         (document["timestamp"], document.get("timestamp_ms", 0)) for document in printed
     ]
 

@@ -8,7 +8,7 @@ import pytest
 
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.fio import FIO
-from benchwatch.tools.fio.document import FioDocument
+from benchwatch.tools.fio.counters import Counters
 
 from .recordings import ARRIVED, NAMES, data_of, misread, new_state, parse, read, state_of, texts_of, values
 
@@ -155,16 +155,16 @@ def test_a_report_is_final_when_nothing_follows() -> None:
 
 def test_a_report_of_each_interval_belongs_to_one_run() -> None:
     records = parse(data_of("normal-si1-3.33.out"))
-    assert [type(record) for record in records] == 4 * [FioDocument]
+    assert [type(record) for record in records] == 4 * [Counters]
     assert results(data_of("normal-si1-3.33.out"))["fio_ios_total", "rrw", "read"] == 47904
 
 
 def test_another_run_begins_with_its_header_or_another_process() -> None:
     text = data_of("eta-always-normal-stdout-3.33.out")
-    assert [type(record) for record in parse(text + text)] == [FioDocument, Begin, FioDocument]
+    assert [type(record) for record in parse(text + text)] == [Counters, Begin, Counters]
     results_alone = text[text.rindex(b"\n", 0, text.index(b": (groupid")) :]
     again = re.sub(rb"pid=\d+", b"pid=7", results_alone)
-    assert [type(record) for record in parse(text + again)] == [FioDocument, Begin, FioDocument]
+    assert [type(record) for record in parse(text + again)] == [Counters, Begin, Counters]
 
 
 def test_reports_and_documents_of_several_runs_in_one_file_are_runs_of_their_own() -> None:
@@ -177,7 +177,7 @@ def test_reports_and_documents_of_several_runs_in_one_file_are_runs_of_their_own
 
 def test_a_report_beside_json_is_the_same_run_and_adds_nothing() -> None:
     for name in BOTH:
-        assert [type(record) for record in parse(data_of(name))].count(FioDocument) == len(texts_of(data_of(name)))
+        assert [type(record) for record in parse(data_of(name))].count(Counters) == len(texts_of(data_of(name)))
 
 
 def test_a_report_is_read_as_soon_as_its_last_job_is_printed() -> None:
@@ -186,14 +186,14 @@ def test_a_report_is_read_as_soon_as_its_last_job_is_printed() -> None:
     before = data.index(b"Run status group 0")
     assert parser.feed(data[:before]) == []
     (document,) = parser.feed(data[before : before + 40])
-    assert isinstance(document, FioDocument)
+    assert isinstance(document, Counters)
 
 
 def test_a_report_whose_end_is_missing_is_read_when_nothing_follows() -> None:
     parser = FIO.parser("text")
     assert parser.feed(OLD) == []
     (document,) = parser.settle()
-    assert isinstance(document, FioDocument)
+    assert isinstance(document, Counters)
     assert [*parser.settle(), *parser.close()] == []
 
 
@@ -215,7 +215,7 @@ def test_a_report_without_an_end_takes_bounded_memory() -> None:
     records: list[Any] = []
     for number in range(10_000):
         records += parser.feed(b"j%d: (groupid=0, jobs=1): err= 0: pid=7\n  read: IOPS=1, BW=1B/s\n" % number)
-    assert [len(record.jobs) for record in records if isinstance(record, FioDocument)] == [4096, 4096]
+    assert [len(record.jobs) for record in records if isinstance(record, Counters)] == [4096, 4096]
 
 
 def test_impossible_numbers_are_one_misreading() -> None:

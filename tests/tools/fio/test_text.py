@@ -4,9 +4,9 @@ import pytest
 
 from benchwatch.tools.api import Misread
 from benchwatch.tools.fio import FIO
-from benchwatch.tools.fio.document import FioDocument
+from benchwatch.tools.fio.counters import Counters
 from benchwatch.tools.fio.parser import NO_JSON
-from benchwatch.tools.fio.text import DepthNote, Fatal, Interrupted, TextResults, read
+from benchwatch.tools.fio.text import Message, read
 
 from .recordings import NAMES, data_of, misread, new_state, parse, state_of, texts_of, values
 
@@ -80,7 +80,7 @@ def test_output_without_json_is_said_once_to_be_unmeasurable(name: str) -> None:
 def test_terse_output_alone_is_said_to_be_unmeasurable_without_waiting_for_its_end() -> None:
     line = data_of("terse-v3-si1-3.42.out").splitlines(keepends=True)[0]
     parser = FIO.parser("text")
-    assert parser.feed(line * 50) == 50 * [TextResults("rrw", 0)]
+    assert parser.feed(line * 50) == 50 * [Message("terse", "rrw", 0)]
     assert [record.reason for record in parser.feed(line * 200) if isinstance(record, Misread)] == ["no_json_output"]
 
 
@@ -89,10 +89,10 @@ def test_terse_output_alone_is_said_to_be_unmeasurable_without_waiting_for_its_e
 )
 def test_other_formats_beside_json_are_passed_over(name: str) -> None:
     before_any, *records = parse(data_of(name)) if name.startswith("terse") else [None, *parse(data_of(name))]
-    assert isinstance(before_any, TextResults | None)
+    assert isinstance(before_any, Message | None)
     assert len(records) == len(texts_of(data_of(name)))
-    assert all(isinstance(record, FioDocument) for record in records)
-    assert state_of(data_of(name)).last_report == records[-1].built
+    assert all(isinstance(record, Counters) for record in records)
+    assert state_of(data_of(name)).last_report == records[-1].time
 
 
 @pytest.mark.parametrize("name", NOT_MEASURABLE)
@@ -209,13 +209,19 @@ def test_messages_that_do_not_end_fio_do_not_fail_the_run(line: str) -> None:
 
 def test_messages_that_matter_are_records() -> None:
     note = data_of("note-iodepth-sync-outputfile-3.42.json").split(b"\n}\n")[-2].split(b"{")[0]
-    assert parse(note) == [DepthNote()]
-    assert parse(b"\nfio: terminating on signal 15\n") == [Interrupted(15)]
-    assert parse(b"fio: status interval too small") == [Fatal("fio: status interval too small")]
+    assert parse(note) == [
+        Message(
+            "depth_note",
+            "note: both iodepth >= 1 and synchronous I/O engine are selected, queue depth will be capped at 1",
+            None,
+        )
+    ]
+    assert parse(b"\nfio: terminating on signal 15\n") == [Message("interrupted", "fio: terminating on signal 15", 15)]
+    assert parse(b"fio: status interval too small") == [Message("fatal", "fio: status interval too small", None)]
 
 
 def test_an_indented_line_belongs_to_the_line_before() -> None:
-    assert read("     | 99.00th=[   93]") == ("continued", None)
+    assert read("     | 99.00th=[   93]").meaning == "continued"
 
 
 @pytest.mark.parametrize("name", ERRORS)

@@ -5,16 +5,14 @@ import re
 from ..api import Kind, Tool
 from ..roles import Roles, Unit
 from . import command, metrics
-from .bins import DocumentBins
-from .framing import START, VERSION
-from .moments import moments
-from .parser import FioParser
+from .framing import START, VERSION, moments
+from .parser import FioParser, StoredParser, stored_moments
 from .state import FioState
 from .text import is_fio
+from .windows import DocumentBins
 
-_BEGIN_OF_LINE = re.compile(
-    rb"(?:\A|[\r\n])[ \t]{0,64}(?:\{|\[[ \t]{0,64}\{|(?=\"fio version\"))[^\r\n]*?" + VERSION.pattern
-)
+_ALONE = re.compile(rb'^"fio version"', re.MULTILINE)
+_STORED = re.compile(rb"^\s*(?:\{\s*\"|\[\s*[\[{])", re.MULTILINE)
 
 _DIFFERENCES = "Differences between fio's documents."
 _ROLES = Roles(
@@ -67,14 +65,14 @@ _WARNINGS = {
 
 
 def _recognise(head: bytes) -> str:
-    """The kind: "text", which is standard output or error, the --output file, or all in one; or empty.
+    """The kind: "text", which is standard output or error, the --output file, or all in one; "stored"; or empty.
 
     Lines count from their beginning, so output after a prefix is not recognised.
     """
-    if START.search(head) or _BEGIN_OF_LINE.search(head):
+    if START.search(head) or _ALONE.search(head):
         return "text"
     if VERSION.search(head):
-        return ""
+        return "stored" if _STORED.search(head) else ""
     lines = re.split(r"[\r\n]+", head.decode("utf-8", "replace"))
     return "text" if is_fio(lines) else ""
 
@@ -83,7 +81,10 @@ FIO = Tool(
     name="fio",
     families=metrics.FAMILIES,
     roles=(_ROLES,),
-    kinds={"text": Kind(FioParser, moments, piecewise=True, bins=DocumentBins)},
+    kinds={
+        "text": Kind(FioParser, moments, piecewise=True, bins=DocumentBins),
+        "stored": Kind(StoredParser, stored_moments, bins=DocumentBins),
+    },
     recognise=_recognise,
     new_state=FioState,
     time_limit=re.compile(r"(?:^|\s)--runtime[= ](\S+)"),

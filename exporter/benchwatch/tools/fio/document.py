@@ -5,10 +5,10 @@ milliseconds; all statistics of a job are cumulative since its measured start. `
 `job_runtime` since 3.8, `job_start` (epoch milliseconds, 0 = not started) since 3.36. `bins` (json+ only) maps the
 midpoint of a bin in nanoseconds to its count; since 3.13 they are in `clat_ns` or `lat_ns` according to
 clat_percentiles and lat_percentiles. Client mode has `client_stats` instead of `jobs`: every interval of every client,
-in order of arrival, without times.
+in order of arrival, without times; and its `global options` are a list, one object per host.
 
 A document with an impossible number is refused: negative counts, more than 2^53 I/Os, nanoseconds or milliseconds, bins
-beyond fio's last, times after the year 2242, sums over all jobs that a float64 does not hold exactly.
+beyond fio's last, times after the year 2242.
 
 fio's JSON is not strict: only quotes and backslashes are escaped in strings, options given twice are repeated keys, and
 before 3.22 a number may be nan. Fields that are not a number are None here.
@@ -16,27 +16,23 @@ before 3.22 a number may be nan. Fields that are not a number are None here.
 
 import json
 import re
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Raw, Struct, field
 
-_OLDEST = (3, 0)
 _NOT_A_NUMBER = re.compile(r'" : -?(?:nan|inf)(?=,?\s*\n)')
 _VERSION = re.compile(r"fio-(\d{1,4})\.(\d{1,4})")
 _JSON = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
 _JOIN = re.compile(r"[\[\],\s]*")
-_MOST = 2**53
-_MOST_BYTES = 2**63 - 1
+_DIRECTIONS = frozenset({"read", "write", "trim", "mixed", "sync"})
+MOST = 2**53
 
-Count = Annotated[int, Meta(ge=0, le=_MOST)]
+Count = Annotated[int, Meta(ge=0, le=MOST)]
 """A number of I/Os, latencies or errors, nanoseconds or milliseconds."""
-Bytes = Annotated[int, Meta(ge=0, le=_MOST_BYTES)]
-Bin = Annotated[int, Meta(ge=0, le=17_112_760_320)]
-"""The key of a bin, up to fio's last one (see benchwatch.metrics.buckets)."""
-Mean = Annotated[float, Meta(ge=0, le=_MOST)] | None
+Bytes = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Mean = Annotated[float, Meta(ge=0, le=MOST)] | None
 Percent = Annotated[float, Meta(ge=0, le=1e9)] | None
 """May be far above 100: some versions of fio divide by a wrong time."""
 Seconds = Annotated[int, Meta(ge=0, le=2**33)]
@@ -50,16 +46,16 @@ class Latency(Struct, gc=False):
 
     max: Count = 0
     mean: Mean = None
-    N: Annotated[int, Meta(ge=-1, le=_MOST)] = -1
+    N: Annotated[int, Meta(ge=-1, le=MOST)] = -1
     percentile: Raw = Raw()
-    bins: dict[Bin, Count] | None = None
+    bins: Raw = Raw()
 
 
 class Direction(Struct, gc=False):
     """A job's I/O in one direction: `total_ios` are issued, `io_bytes` completed; `runtime` is in milliseconds."""
 
     io_bytes: Bytes = 0
-    io_kbytes: Bytes = 0
+    io_kbytes: Count = 0
     runtime: Count = 0
     total_ios: Count = 0
     short_ios: Count = 0
@@ -86,7 +82,10 @@ class Job(Struct, gc=False):
     elapsed: Seconds = 0
     """Seconds since fio was started, rounded up."""
     job_start: Milliseconds = 0
-    options: Raw = field(default=Raw(), name="job options")
+    own_options: dict[str, str] = field(default_factory=dict, name="job options")
+    options: dict[str, str] = field(default_factory=dict, name="options in force")
+    """With those of all jobs (see jobs)."""
+    label: str = field(default="", name="its label")
     read: Direction | None = None
     write: Direction | None = None
     trim: Direction | None = None
@@ -101,7 +100,7 @@ class Job(Struct, gc=False):
     pid: Integer = 0
     """Only in fio's normal report, which names few options: -1 if unknown; 0 in JSON."""
     other_runtime: Count = field(default=0, name="other runtime")
-    """The longest runtime of directions that only a fork of fio has, milliseconds (see note_others)."""
+    """The longest runtime of directions that only a fork of fio has, milliseconds (see other_directions)."""
 
     @property
     def directions(self) -> list[Direction]:
@@ -121,13 +120,13 @@ class DiskUse(Struct, gc=False):
     util: Percent = None
 
 
-class FioDocument(Struct, dict=True):
-    """One document. Its snapshot may be kept with it (see snapshot.take)."""
+class FioDocument(Struct):
+    """One document."""
 
     version: str = field(name="fio version")
     timestamp: Seconds = 0
     timestamp_ms: Milliseconds = 0
-    global_options: Raw = field(default=Raw(), name="global options")
+    global_options: dict[str, str] | list[dict[str, str | int]] = field(default_factory=dict, name="global options")
     jobs: list[Job] = field(default_factory=list)
     client_stats: list[Job] = field(default_factory=list)
     disk_util: list[DiskUse] = field(default_factory=list)
@@ -154,6 +153,18 @@ class FioDocument(Struct, dict=True):
             return None
         return self.timestamp_ms / 1000 or float(self.timestamp) or None
 
+    @property
+    def shared_options(self) -> dict[str, str]:
+        """The options of all jobs; of several hosts, the first that has an option counts."""
+        if isinstance(self.global_options, dict):
+            return self.global_options
+        found: dict[str, str] = {}
+        for host in self.global_options:
+            for name, value in host.items():
+                if isinstance(value, str) and name != "hostname":
+                    found.setdefault(name, value)
+        return found
+
 
 _DECODER = msgspec.json.Decoder(FioDocument)
 
@@ -164,61 +175,36 @@ def decode(data: bytes) -> FioDocument:
         document = _DECODER.decode(data)
     except (ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise ValueError(f"not a document: {error}") from error
-    version = _VERSION.match(document.version)
+    version = None if document.of_report else _VERSION.match(document.version)
     # 2.99 is a preview of 3.0; before it latencies were in microseconds and io_bytes in KiB.
-    if version and (int(version[1]), int(version[2])) < _OLDEST and version[2] != "99":
+    if version and int(version[1]) < 3 and version[2] != "99":
         raise ValueError(f"{document.version}: its numbers have other units; expected fio 3.0 or newer")
-    _check_sums(document)
     return document
 
 
-def from_report(data: bytes) -> FioDocument:
-    """The document of a report (see report). Raises ValueError with one sentence for impossible numbers."""
-    try:
-        document = _DECODER.decode(data)
-    except msgspec.MsgspecError as error:
-        raise ValueError(f"not a report: {error}") from error
-    document.of_report = True
-    _check_sums(document)
-    return document
-
-
-def _check_sums(document: FioDocument) -> None:
-    """Raises ValueError if the sums over all jobs are too large."""
-    counted = sent = 0
-    for job in document.jobs or document.client_stats:
-        for direction in (job.read, job.write, job.trim, job.mixed, job.sync):
-            if direction is None:
-                continue
-            slat, clat, lat = direction.slat_ns, direction.clat_ns, direction.lat_ns
-            sent += direction.completed_bytes
-            counted += direction.total_ios + direction.short_ios + direction.drop_ios + slat.N + clat.N + lat.N
-            for bins in (slat.bins, clat.bins, lat.bins):
-                if bins:
-                    counted += sum(bins.values())
-    if counted > _MOST:
-        raise ValueError(f"it counts {counted:,} I/Os and latencies; expected {_MOST:,} at most")
-    if sent > _MOST_BYTES:
-        raise ValueError(f"it counts {sent:,} bytes; expected {_MOST_BYTES:,} at most")
-
-
-def stored_documents(data: bytes) -> list[bytes]:
-    """Each document in JSON that need not be strict, as strict JSON, in order; empty if it has none or is not JSON.
+def strict_documents(data: bytes) -> Iterator[bytes]:
+    """Each document in JSON that need not be strict, as strict JSON, in order. Raises ValueError where it is not JSON.
 
     Brackets and commas around documents do not matter. It takes some ten times as long as `decode`.
     """
-    found: list[bytes] = []
+    text = _NOT_A_NUMBER.sub('" : null', data.decode("utf-8", "replace"))
+    place = 0
     try:
-        rest = _values(_text(data))
-    except ValueError:
-        return found
-    while rest:
-        value = rest.pop()
-        if isinstance(value, dict) and "fio version" in value:
-            found.append(json.dumps(value).encode())
-        elif isinstance(value, dict | list):
-            rest += reversed(list(value.values() if isinstance(value, dict) else value))
-    return found
+        while (place := _JOIN.match(text, place).end()) < len(text):  # type: ignore[union-attr]
+            value, place = _JSON.raw_decode(text, place)
+            for document in _documents(value):
+                yield json.dumps(document).encode()
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def _documents(value: Any) -> Iterator[dict[str, Any]]:
+    """The documents in a value, at any depth."""
+    if isinstance(value, dict) and "fio version" in value:
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _documents(one)
 
 
 class _Keys(Struct):
@@ -227,48 +213,11 @@ class _Keys(Struct):
     jobs: list[dict[str, Raw]] = field(default_factory=list)
 
 
-_KEYS_DECODER = msgspec.json.Decoder(_Keys)
-
-
-def unknown_directions(data: bytes) -> list[str]:
-    """The names of directions in a document that fio does not have; empty if it is not strict JSON."""
+def other_directions(data: bytes) -> list[dict[str, int]]:
+    """Of each job of a document, the directions that only a fork of fio has, and their runtimes, milliseconds."""
     try:
-        jobs = _KEYS_DECODER.decode(data).jobs
-    except (ValueError, RecursionError, msgspec.MsgspecError):
+        jobs = msgspec.json.decode(data, type=_Keys).jobs
+    except (ValueError, msgspec.MsgspecError):  # a key is not in UTF-8
         return []
-    names = {name for job in jobs for name, value in job.items() if b'"total_ios"' in bytes(value)}
-    return sorted(names - {"read", "write", "trim", "mixed", "sync"})
-
-
-def note_others(document: FioDocument, data: bytes, names: Sequence[str]) -> None:
-    """Note in each job how long its directions of these unknown names took: its end depends on them."""
-    with suppress(ValueError, RecursionError, msgspec.MsgspecError):
-        for job, keys in zip(document.jobs, _KEYS_DECODER.decode(data).jobs, strict=True):
-            others = (msgspec.json.decode(keys[name], type=Direction) for name in names if name in keys)
-            job.other_runtime = max((one.runtime for one in others), default=0)
-
-
-def loads(data: bytes) -> Any:
-    """Parse JSON as fio writes it: raw control characters, invalid UTF-8, nan and inf (None). Raises ValueError."""
-    try:
-        return _JSON.decode(_text(data))
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
-
-
-def _text(data: bytes) -> str:
-    return _NOT_A_NUMBER.sub('" : null', data.decode("utf-8", "replace"))
-
-
-def _values(text: str) -> list[Any]:
-    """The objects in a text that has nothing else but what joins them, the last one first. Raises ValueError."""
-    values: list[Any] = []
-    place = _JOIN.match(text).end()  # type: ignore[union-attr]
-    while place < len(text):
-        try:
-            value, place = _JSON.raw_decode(text, place)
-        except RecursionError as error:
-            raise ValueError("nested too deeply") from error
-        values.append(value)
-        place = _JOIN.match(text, place).end()  # type: ignore[union-attr]
-    return values[::-1]
+    others = [{key: job[key] for key in job.keys() - _DIRECTIONS if b'"total_ios"' in bytes(job[key])} for job in jobs]
+    return [{key: msgspec.json.decode(job[key], type=Direction).runtime for key in job} for job in others]

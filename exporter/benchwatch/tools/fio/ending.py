@@ -23,9 +23,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal
 
+from .counters import BYTES, Counters
 from .document import Job
-from .options import Options, amount, is_set, number_of_clones, runtime, seconds, size, verifies
-from .snapshot import BYTES, FioSnapshot
+from .options import amount, is_set, number_of_clones, runtime, seconds, size, verifies
 
 Judgement = Literal["running", "perhaps", "over"]
 
@@ -37,26 +37,24 @@ _TOLERANCE = 0.01
 _LAST = 1.5
 _NEARLY = 0.9
 _OFF_SCHEDULE = 0.9
-_STOPPED_BY_OTHERS = ("exitall", "exitall_on_error", "exit_what", "steadystate", "number_ios", "fill_device")
+_STOPPED_BY_OTHERS = frozenset({"exitall", "exitall_on_error", "exit_what", "steadystate", "number_ios", "fill_device"})
 _PASSED_OVER = frozenset({5, 84})
 """EIO and EILSEQ: continue_on_error counts these in total_err and ignores them; any other error ends the job."""
 
 
-def judge(snapshot: FioSnapshot, gap: float | None, interval: float | None) -> Judgement:
+def judge(counters: Counters, gap: float | None, interval: float | None) -> Judgement:
     """Whether a document is the last one.
 
     `gap` is the time since the previous document, `interval` the status interval, seconds; None if not known.
     """
-    jobs = snapshot.jobs
+    jobs = counters.jobs
     if not jobs or any(job.eta not in ((0, _NO_ETA) if job.elapsed >= _ETA_AFTER else (_UNKNOWN_ETA,)) for job in jobs):
         return "running"
-    if not (snapshot.integers[:, BYTES].any() or any(job.runtime or job.error for job in jobs)):
+    if not (counters.numbers[:, BYTES].any() or any(job.runtime or job.error for job in jobs)):
         return "running"
-    each = {id(options): options for options in snapshot.options}.values()  # clones share an object
-    stopped = any(_errors(snapshot)) or any(name in options for options in each for name in _STOPPED_BY_OTHERS)
-    verdicts = []
-    for verdict in judge_jobs(snapshot):
-        if verdict is False and not stopped:
+    stopped, verdicts = False, []
+    for verdict in judge_jobs(counters):
+        if verdict is False and not (stopped := stopped or _is_stopped(counters)):
             return "running"
         verdicts.append(verdict)
     if all(verdicts):
@@ -66,19 +64,21 @@ def judge(snapshot: FioSnapshot, gap: float | None, interval: float | None) -> J
     return "over" if interval is not None and gap < _OFF_SCHEDULE * interval else "perhaps"
 
 
-def judge_jobs(snapshot: FioSnapshot) -> Iterator[bool | None]:
+def _is_stopped(counters: Counters) -> bool:
+    """Whether jobs may have ended before they were over."""
+    return any(_fatal_error(job) or not _STOPPED_BY_OTHERS.isdisjoint(job.options) for job in counters.jobs)
+
+
+def judge_jobs(counters: Counters) -> Iterator[bool | None]:
     """For each job whether it is over; None if its numbers do not decide."""
-    reported = Counter(snapshot.labels)
-    for job, options, label in zip(snapshot.jobs, snapshot.options, snapshot.labels, strict=True):
-        yield _is_over(job, options, number_of_clones(options) if reported[label] == 1 else 1)
+    reported = Counter(job.label for job in counters.jobs)
+    for job in counters.jobs:
+        yield _is_over(job, number_of_clones(job.options) if reported[job.label] == 1 else 1)
 
 
-def failure(snapshot: FioSnapshot) -> str:
+def failure(counters: Counters) -> str:
     """Why the run failed according to its final document; empty if it did not."""
-    for label, error in zip(snapshot.labels, _errors(snapshot), strict=True):
-        if error:
-            return because(label, error)
-    return ""
+    return next((because(job.label, error) for job in counters.jobs if (error := _fatal_error(job))), "")
 
 
 def because(job: str, error: int) -> str:
@@ -86,22 +86,19 @@ def because(job: str, error: int) -> str:
     return f"job {job}: error {error} ({os.strerror(error)})"
 
 
-def _errors(snapshot: FioSnapshot) -> list[int]:
-    """For each job the error number that ended it, 0 if none did."""
-    both = zip(snapshot.jobs, snapshot.options, strict=True)
-    return [_fatal_error(job, options) if job.error else 0 for job, options in both]
-
-
-def _fatal_error(job: Job, options: Options) -> int:
-    passed_over = job.error in _PASSED_OVER or "ignore_error" in options
+def _fatal_error(job: Job) -> int:
+    """The number of the error that ended the job, 0 if none did."""
+    passed_over = job.error in _PASSED_OVER or "ignore_error" in job.options
     return 0 if passed_over and job.total_err > 0 and job.error == job.first_error else job.error
 
 
-def _is_over(job: Job, options: Options, clones: int) -> bool | None:
-    if _fatal_error(job, options):
+def _is_over(job: Job, clones: int) -> bool | None:
+    options = job.options
+    if _fatal_error(job):
         return True
+    directions = [each for each in (job.read, job.write, job.trim) if each]
     most = (size(options.get("number_ios", "")) or 0) * (size(options.get("loops", "")) or 1) * clones
-    if most and sum(each.total_ios for each in (job.read, job.write, job.trim) if each) == most:
+    if most and sum(each.total_ios for each in directions) == most:
         return True
     eta_known = job.elapsed >= _ETA_AFTER and job.eta == 0
     limit = runtime(options)
@@ -113,7 +110,7 @@ def _is_over(job: Job, options: Options, clones: int) -> bool | None:
         if is_set(options, "time_based") or left < _LAST:
             return False
     whole = (amount(options) or 0) * clones
-    done = sum(each.completed_bytes for each in (job.read, job.write, job.trim) if each)
+    done = sum(each.completed_bytes for each in directions)
     if whole and verifies(options) and job.write:
         whole += job.write.completed_bytes
     if limit is not None:

@@ -4,32 +4,29 @@ fio (stat.c, json.c) prints a document as a line `{` followed by `  "fio version
 indented, up to a line `}` in column 0. `--status-interval` prints one after the other, to the stream to which fio also
 writes notes, errors, ETA (ended by carriage returns) and, on request, normal and terse output. After a crash the `{` of
 the next run may be in the middle of an old line, so a document may begin anywhere.
-
-Other programs store documents in other layouts. Such JSON begins a line with `{` and a key, or with `[` and `{`. It
-ends with that line or, if more lines follow, with the bracket in the column in which it began, or before a line that
-begins a document of fio's layout. It is text without a "fio version" within its first LINE_LIMIT bytes.
 """
 
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from mmap import mmap
 from typing import NamedTuple
+
+from ..api import Moment
 
 DOCUMENT_LIMIT = 64 * 2**20
 """Bytes after which a document without an end is broken off."""
 LINE_LIMIT = 2**16
 """Bytes after which a line without an end is cut."""
 
-START = re.compile(rb'\{[ \t]{0,64}\r?\n([ \t]{1,64})"fio version"')
-VERSION = re.compile(rb'"fio version"[ \t\r\n]{0,64}:')
-_OTHER_START = re.compile(
-    rb'(?:\A|(?<=[\r\n]))([ \t]{0,64})(?:\{[ \t]{0,64}(?:\r?\n[ \t]{0,64})?"|\[[ \t]{0,64}(?:\r?\n[ \t]{1,64})?\{)'
-)
-_PERHAPS_START = re.compile(rb'[ \t]{0,64}[\[{][ \t]{0,64}\r?(?:\n[ \t]{0,64}(?:"[fio versn]{0,11})?)?\Z')
-_LONGEST_START = 284
-_MOST_BLANKS = 64
-_END = re.compile(rb"\n\}")  # ten times as fast as bytearray.find
+START = re.compile(rb'\{\r?\n  "fio version"')
+VERSION = re.compile(rb'"fio version"\s{0,64}:')
+_PERHAPS_START = re.compile(rb'\{\r?(?:\n(?: {0,2}|  "[fio versn]{0,11}))?\Z')
+_LONGEST_START = 20
+_END = re.compile(rb"\n\}")  # three times as fast as bytearray.find
 _LINE_END = re.compile(rb"[\r\n]")
+_TIMESTAMP = re.compile(rb'"timestamp(_ms)?"\s?:\s?(\d{1,15})(?!\d)')
+_HEAD = 1024
 
 
 class Text(NamedTuple):
@@ -39,22 +36,18 @@ class Text(NamedTuple):
     data: bytes
 
 
-class Whole(NamedTuple):
-    """A document, or JSON in another layout that is one or contains some, from its first bracket to its last."""
+class Printed(NamedTuple):
+    """A document from its first bracket to its last, behind those that were cut off by the beginning of the next.
+
+    Without an end, `fault` is truncated_document or document_too_long.
+    """
 
     offset: int
     data: bytes
+    fault: str = ""
 
 
-class Broken(NamedTuple):
-    """A document without an end: `reason` is truncated_document or document_too_long."""
-
-    offset: int
-    data: bytes
-    reason: str
-
-
-Piece = Text | Whole | Broken
+Piece = Text | Printed
 
 
 class Framer:
@@ -63,155 +56,89 @@ class Framer:
     def __init__(self, limit: int = DOCUMENT_LIMIT) -> None:
         self._limit = limit
         self._buffer = bytearray()
-        self._offset = 0
+        self.offset = 0
+        """Where the unfinished piece begins, bytes."""
         self._scanned = 0
-        self._end: re.Pattern[bytes] | None = None
-        """What ends the document at the start of the buffer; None outside of documents."""
-        self._is_fios = False
-        """Whether that document has fio's own layout."""
-        self._line_begins = True
-        """Whether the buffer begins at the start of a line."""
+        self._in_document = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no piece is unfinished."""
+        return not self._buffer
 
     @property
     def has_line(self) -> bool:
         """Whether it has the beginning of an incomplete line."""
-        return bool(self._buffer) and self._end in (None, _LINE_END)
+        return bool(self._buffer) and not self._in_document
 
     def feed(self, data: bytes) -> list[Piece]:
         """The pieces that these bytes complete."""
         self._buffer += data
         pieces: list[Piece] = []
-        while self._text(pieces) if self._end is None else self._document(pieces):
+        while self._document(pieces) if self._in_document else self._text(pieces):
             pass
         return pieces
 
     def close(self) -> list[Piece]:
         """The last piece of the stream: a line without its end, or a broken document."""
         pieces: list[Piece] = []
-        length = len(self._buffer)
-        if self._end is None:
-            self._lines(length, pieces)
-        elif self._is_fios:
-            pieces += separate(Whole(self._offset, self._take(length)), ended=False)
-        elif self._end is _LINE_END:
-            self._one_line(length, pieces)
-            self._lines(len(self._buffer), pieces)
-        else:
-            self._give(length, "truncated_document", pieces)
-        self._end = None
+        self._take(len(self._buffer), pieces, "truncated_document")
         return pieces
 
-    def _take(self, length: int) -> bytes:
-        with memoryview(self._buffer) as view:
-            data = bytes(view[:length])
-        del self._buffer[:length]
-        self._offset += length
-        self._scanned = 0
-        if data:
-            self._line_begins = data[-1:] in b"\r\n"
-        return data
-
-    def _lines(self, length: int, pieces: list[Piece]) -> None:
-        """Take that many bytes as text."""
-        pieces += _split(self._offset, self._take(length))
-
-    def _give(self, length: int, reason: str, pieces: list[Piece]) -> None:
-        """Take that many bytes as a document, broken for this `reason` if there is one, or as text."""
-        if not (self._is_fios or VERSION.search(self._buffer, 0, min(length, LINE_LIMIT))):
-            self._lines(length, pieces)
-        elif reason:
-            pieces.append(Broken(self._offset, self._take(length), reason))
+    def _take(self, length: int, pieces: list[Piece], fault: str = "") -> None:
+        """Add a document of that many bytes, or text."""
+        data = bytes(self._buffer[:length])
+        if self._in_document:
+            pieces.append(Printed(self.offset, data, fault))
         else:
-            pieces.append(Whole(self._offset, self._take(length)))
-        self._end = None
+            pieces += _lines(self.offset, data)
+        del self._buffer[:length]
+        self.offset += length
+        self._scanned = 0
+        self._in_document = False
 
     def _text(self, pieces: list[Piece]) -> bool:
         """Add the complete lines; true if a document begins."""
         buffer = self._buffer
-        other = _OTHER_START.search(buffer, self._scanned)
-        if other and not other.start() and not self._line_begins:
-            other = _OTHER_START.search(buffer, 1)
-        fios = START.search(buffer, self._scanned, other.end() + _LONGEST_START if other else len(buffer))
-        if fios and not (other and _precedes(other, fios)):
-            self._lines(fios.start(), pieces)
-            self._end, self._is_fios = _END, True
+        if start := START.search(buffer, self._scanned):
+            self._take(start.start(), pieces)
+            self._in_document = True
             return True
-        if other and not _PERHAPS_START.match(buffer, other.start()):
-            self._lines(other.start(), pieces)
-            self._end, self._is_fios = _LINE_END, False
-            return True
-        held = len(buffer)
-        if perhaps := _PERHAPS_START.search(buffer, max(self._scanned, held - _LONGEST_START)):
-            held = perhaps.start()
+        perhaps = _PERHAPS_START.search(buffer, max(self._scanned, len(buffer) - _LONGEST_START))
+        held = perhaps.start() if perhaps else len(buffer)
         line_end = max(buffer.rfind(b"\n", 0, held), buffer.rfind(b"\r", 0, held)) + 1
-        self._lines(line_end, pieces)
-        held -= line_end
-        while held >= LINE_LIMIT:
-            self._lines(LINE_LIMIT, pieces)
-            held -= LINE_LIMIT
-        self._scanned = held if held > _MOST_BLANKS else 0
+        self._take(line_end + (held - line_end) // LINE_LIMIT * LINE_LIMIT, pieces)
+        self._scanned = max(0, len(self._buffer) - _LONGEST_START)
         return False
 
     def _document(self, pieces: list[Piece]) -> bool:
         """Add the document at the start of the buffer; false if its end has not arrived yet."""
-        buffer, end = self._buffer, self._end
-        assert end
-        known = self._is_fios or VERSION.search(buffer, 0, LINE_LIMIT)
-        limit = self._limit if known else min(LINE_LIMIT, self._limit)
-        found = end.search(buffer, max(0, self._scanned - _LONGEST_START), limit)
-        if found and end is _LINE_END:
-            self._one_line(found.start(), pieces)
-        elif found:
-            self._give(found.end(), "" if found[0].endswith((b"}", b"]")) else "truncated_document", pieces)
-        elif len(buffer) >= limit:
-            self._give(limit, "document_too_long", pieces)
+        end = _END.search(self._buffer, self._scanned, self._limit)
+        if end:
+            self._take(end.end(), pieces)
+        elif len(self._buffer) >= self._limit:
+            self._take(self._limit, pieces, "document_too_long")
         else:
-            self._scanned = len(buffer)
-            return False
-        return True
-
-    def _one_line(self, length: int, pieces: list[Piece]) -> None:
-        """Add the JSON in a line of another layout, or look for its end in later lines."""
-        line = bytes(self._buffer[:length])
-        if line.rstrip(b" \t,").endswith((b"}", b"]")):
-            self._give(length, "", pieces)
-        elif VERSION.search(line):
-            self._give(length, "truncated_document", pieces)
-        else:
-            column = line[: len(line) - len(line.lstrip(b" \t"))]
-            closing = b"}" if line[len(column) :].startswith(b"{") else b"]"
-            self._end = re.compile(b"\n(?:%b%b|(?=%b))" % (column, re.escape(closing), START.pattern))
-            self._scanned = 0
+            self._scanned = len(self._buffer) - 1
+        return not self._in_document
 
 
-def separate(piece: Whole, ended: bool = True) -> list[Piece]:
-    """What is in a piece that is not a document: each document in it is cut off by the beginning of the next.
-
-    The last one is whole if it has `ended`.
-    """
-    starts = [match.start() for match in START.finditer(piece.data)]
-    pieces: list[Piece] = []
-    for begin, end in pairwise(sorted({0, *starts, len(piece.data)})):
-        offset, data = piece.offset + begin, piece.data[begin:end]
-        if ended and starts and begin == starts[-1]:
-            pieces.append(Whole(offset, data))
-        elif VERSION.search(data):
-            pieces.append(Broken(offset, data, "truncated_document"))
-        else:
-            pieces += _split(offset, data)
-    return pieces
-
-
-def _precedes(other: re.Match[bytes], fios: re.Match[bytes]) -> bool:
-    """Whether a document in another layout begins before one in fio's own, or both are one that is indented."""
-    if fios.start() == other.end(1):
-        return 0 < len(other[1]) < len(fios[1])
-    return other.start() < fios.start()
-
-
-def _split(offset: int, data: bytes) -> Iterator[Text]:
+def _lines(offset: int, data: bytes) -> Iterator[Text]:
     """The lines of a text; long ones are cut."""
     for line in _LINE_END.split(data):
         for cut in range(0, len(line), LINE_LIMIT):
             yield Text(offset + cut, line[cut : cut + LINE_LIMIT])
         offset += len(line) + 1
+
+
+def moments(data: bytes | mmap) -> Iterator[Moment]:
+    """When the documents of a stream were written: they begin with `timestamp_ms`, in 3.0 with `timestamp`.
+
+    The document of a client has no such time (see `document`).
+    """
+    begins = [match.start() for match in START.finditer(data)]
+    for begin, following in pairwise([*begins, len(data)]):
+        end = data.rfind(b"\n}", begin, following) + 2  # near the end, as text between documents is short
+        times = dict(_TIMESTAMP.findall(data[begin : min(end, begin + _HEAD)]))
+        if times and data.find(b'"client_stats"', begin, end) < 0:
+            yield Moment(end, int(times[b"_ms"]) / 1000 if b"_ms" in times else float(times[b""]))

@@ -1,11 +1,11 @@
-"""Which jobs a document reports, and under which labels."""
+"""Which jobs a document reports, under which labels and with which options."""
 
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 
 from .document import FioDocument, Job
-from .options import job_options, number_of_clones, read_options
+from .options import number_of_clones
 
 MOST_JOBS = 256
 """Jobs with a label of their own; the others are added up under OTHER_JOBS."""
@@ -15,13 +15,18 @@ MOST_OPTIONS = 2000
 
 
 def reported_jobs(document: FioDocument) -> list[Job]:
-    """The jobs at the time of the document.
+    """The jobs at the time of the document, with their labels and options.
 
     A client's document lists every interval. Its last entries of each job of each host count: one entry, or one for
     each clone if fio reports them one by one (then the runtime of an entry is not the sum over the clones).
     """
-    if not document.of_clients:
-        return document.jobs
+    jobs, shared = _last_entries(document) if document.of_clients else document.jobs, document.shared_options
+    for job, label in zip(jobs, _labels(jobs), strict=True):
+        job.label, job.options = label, {**shared, **job.own_options}
+    return jobs
+
+
+def _last_entries(document: FioDocument) -> list[Job]:
     entries: dict[tuple[str, int, str, int], list[Job]] = {}
     for job in document.client_stats:
         if job.jobname != "All clients":
@@ -30,12 +35,12 @@ def reported_jobs(document: FioDocument) -> list[Job]:
     for found in entries.values():
         last = found[-1]
         grouped = last.job_runtime > 1.5 * last.runtime
-        clones = 1 if grouped else number_of_clones(job_options(document.global_options, last.options))
+        clones = 1 if grouped else number_of_clones({**document.shared_options, **last.own_options})
         jobs += found[-clones:]
     return jobs
 
 
-def labels(jobs: list[Job]) -> list[str]:
+def _labels(jobs: list[Job]) -> list[str]:
     """The label of each job: its name, with `#groupid` if several groups have a job of this name.
 
     In client mode the host's name precedes it, with the port if several fio servers have the same host's name. Clones
@@ -57,12 +62,12 @@ def labels(jobs: list[Job]) -> list[str]:
     return texts
 
 
-def parameters(document: FioDocument, jobs: Sequence[Job], names: Sequence[str]) -> dict[str, str]:
+def parameters(document: FioDocument, jobs: Sequence[Job]) -> dict[str, str]:
     """The options of all jobs and of each job; the names of the latter follow the job's label if there are several."""
-    found = dict(read_options(document.global_options))
-    one = len(set(names)) == 1
-    for job, label in zip(jobs, names, strict=True):
-        if label != OTHER_JOBS:
-            for name, value in read_options(job.options).items():
-                found[name if one else f"{label}/{name}"] = value
+    found = dict(document.shared_options)
+    one = len({job.label for job in jobs}) == 1
+    for job in jobs:
+        if job.label != OTHER_JOBS:
+            for name, value in job.own_options.items():
+                found[name if one else f"{job.label}/{name}"] = value
     return dict(islice(found.items(), MOST_OPTIONS))

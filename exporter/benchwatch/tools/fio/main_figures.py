@@ -5,16 +5,16 @@ started all jobs together, and they ran equally long, to a tenth. If fio counts 
 reads as one (rw=randrw with verify=), there are no figures of the whole run, since none is true of the workload alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...metrics.buckets import quantiles
 from ..api import Figures
+from .counters import APART, ISSUED, LATENCY, START, TIMED, Counters, JobSeries, verified_among_reads
 from .metrics import RESULT_IOPS, RESULT_LATENCY, results
 from .options import seconds
-from .snapshot import APART, ISSUED, LATENCY, TIMED, FioSnapshot, JobSeries, direction_of, verified_among_reads
 from .windows import QUANTILES, Window
 
 _P99 = QUANTILES.index(0.99)
@@ -35,82 +35,77 @@ def of_windows(windows: Mapping[JobSeries, Window]) -> tuple[float | None, float
     )
 
 
-def of_window(windows: Mapping[JobSeries, Window], snapshot: FioSnapshot) -> Figures:
+def of_window(windows: Mapping[JobSeries, Window], counters: Counters) -> Figures:
     """Figures of the last window; the 99th percentile is that of the slowest job and operation."""
     counted = [window for series, window in windows.items() if series.operation not in APART]
     return Figures(
         *of_windows(windows),
         p99=max((window.quantiles[_P99] for window in counted if window.quantiles), default=None),
-        operations=_operations(snapshot),
+        operations=_operations(counters),
     )
 
 
-def of_run(snapshot: FioSnapshot) -> Figures:
+def of_run(counters: Counters) -> Figures:
     """Figures of the whole run; jobs that did not run at the same time have no common throughput.
 
     The 99th percentile is that of all bins, or fio's own if there is one job and operation.
     """
-    if verified_among_reads(snapshot):
+    if verified_among_reads(counters):
         return _NOTHING
     rates: list[float] = []
     printed: list[float | None] = []
-    for sample in results(snapshot):
+    for sample in results(counters):
         if sample.labels[1] not in APART and isinstance(sample.value, float):
             if sample.family is RESULT_IOPS:
                 rates.append(sample.value)
             elif sample.family is RESULT_LATENCY and sample.labels[2] == "0.99":
                 printed.append(sample.value)
-    rows = _rows(snapshot)
-    measured = snapshot.totals[:, TIMED][rows]
+    rows = _rows(counters)
+    measured = counters.totals[rows, TIMED]
     timed = int(measured.sum())
-    if snapshot.binned[rows][measured > 0].all():
-        highest = float(snapshot.highest(snapshot.maxima)[rows].max(initial=0)) / 1e9
-        p99 = next((min(one, highest) for one in quantiles(snapshot.counts[rows].sum(axis=0), [0.99])), None)
+    if counters.binned[rows][measured > 0].all():
+        highest = float(counters.highest[rows].max(initial=0)) / 1e9
+        p99 = next((min(one, highest) for one in quantiles(counters.counts[rows].sum(axis=0), [0.99])), None)
     else:
         p99 = printed[0] if (measured > 0).sum() == len(printed) == 1 else None
     return Figures(
-        throughput=sum(rates) if rates and _ran_together(snapshot) else None,
-        latency=float(snapshot.seconds[rows, LATENCY].sum()) / timed if timed else None,
+        throughput=sum(rates) if rates and _ran_together(counters) else None,
+        latency=float(counters.totals[rows, LATENCY].sum()) / timed if timed else None,
         p99=p99,
-        operations=_operations(snapshot),
+        operations=_operations(counters),
     )
 
 
-def _operations(snapshot: FioSnapshot) -> int:
-    return int(snapshot.totals[:, ISSUED][_rows(snapshot)].sum())
+def _operations(counters: Counters) -> int:
+    return int(counters.totals[_rows(counters), ISSUED].sum())
 
 
-def _rows(snapshot: FioSnapshot) -> NDArray[np.bool_]:
-    return np.array([series.operation not in APART for series in snapshot.series], dtype=bool)
+def _rows(counters: Counters) -> NDArray[np.bool_]:
+    return np.array([series.operation not in APART for series in counters.series], dtype=bool)
 
 
-def _ran_together(snapshot: FioSnapshot) -> bool:
-    """Whether all series of the workload ran at the same time, as far as fio reports.
+def _ran_together(counters: Counters) -> bool:
+    """Whether all series of the workload ran at the same time, for most of it, as far as fio reports.
 
     Since 3.36 `job_start` says when each job started. Before, groups may have run one after the other (unless
     new_group= made them), and the jobs of a group started together except for startdelay= and wait_for=.
     """
-    known = bool(snapshot.starts.all())
-    groups = {job.groupid for job in snapshot.jobs}
-    if not known and (len(groups) > 1 or any("wait_for" in options for options in snapshot.options)):
+    starts = counters.numbers[:, START]
+    known = bool(starts.all())
+    groups = {job.groupid for job in counters.jobs}
+    if not known and (len(groups) > 1 or any("wait_for" in job.options for job in counters.jobs)):
         return False
     spans: dict[JobSeries, tuple[float, float]] = {}
-    for (place, operation), row, start in zip(snapshot.members, snapshot.rows, snapshot.starts, strict=True):
-        series, direction = snapshot.series[row], direction_of(snapshot.jobs[place], operation)
-        if operation in APART or direction is None or not direction.runtime:
+    for (job, operation, direction, _), row, start in zip(counters.members, counters.rows, starts, strict=True):
+        if operation in APART or not direction.runtime:
             continue
-        delay = seconds(snapshot.options[place].get("startdelay", "0"))
+        delay = seconds(job.options.get("startdelay", "0"))
         if delay is None and not known:  # a range, in which fio chose a value
             return False
         begin = start / 1e3 if known else delay or 0.0
-        first, last = spans.get(series, (begin, begin))
-        spans[series] = min(first, begin), max(last, begin + direction.runtime / 1e3)
-    return _overlap(list(spans.values())) >= _TOGETHER
-
-
-def _overlap(spans: Sequence[tuple[float, float]]) -> float:
-    """The part of the time from the first begin to the last end that all spans cover."""
+        first, last = spans.get(counters.series[row], (begin, begin))
+        spans[counters.series[row]] = min(first, begin), max(last, begin + direction.runtime / 1e3)
     if not spans:
-        return 1.0
-    begins, ends = zip(*spans, strict=True)
-    return float(min(ends) - max(begins)) / float(max(ends) - min(begins))
+        return True
+    begins, ends = zip(*spans.values(), strict=True)
+    return bool(min(ends) - max(begins) >= _TOGETHER * (max(ends) - min(begins)))

@@ -6,14 +6,12 @@ that only writes verifies) or, if unified_rw_reporting hides them, mixed.
 
 from collections.abc import Iterator, Mapping
 
+import msgspec
 import numpy as np
 
 from ...metrics.buckets import Buckets, quantiles
 from ...metrics.samples import Family, Kind, Sample, SummaryValue
-from .document import FioDocument, Latency, loads
-from .jobs import OTHER_JOBS
-from .options import number_of_clones, operations, target, warnings
-from .snapshot import (
+from .counters import (
     BYTES,
     DROPPED,
     ISSUED,
@@ -22,13 +20,15 @@ from .snapshot import (
     SUBMISSION,
     SUBMITTED,
     TIMED,
-    FioSnapshot,
+    Counters,
     JobSeries,
-    direction_of,
-    latency_of,
+    Member,
     verified_among_reads,
 )
-from .windows import QUANTILES, CpuUse, Window
+from .document import MOST, Job, Latency
+from .jobs import OTHER_JOBS
+from .options import number_of_clones, operations, target, warnings
+from .windows import QUANTILES, Window
 
 _JOB_OP = ("job", "op")
 
@@ -117,8 +117,6 @@ FAMILIES = tuple(value for value in list(globals().values()) if isinstance(value
 
 _COUNTERS = ((IOS, ISSUED), (BYTES_TOTAL, BYTES), (SHORT_IOS, SHORT), (DROPPED_IOS, DROPPED))
 _QUANTILE_TEXTS = tuple(f"{quantile:g}" for quantile in QUANTILES)
-_MOST = 2**53
-"""Nanoseconds; fio prints no higher percentile."""
 _INFO_OPTIONS = JOB_INFO.labels[2:]
 
 
@@ -138,50 +136,48 @@ def live(windows: Mapping[JobSeries, Window]) -> Iterator[Sample]:
             yield Sample(LATENCY_WINDOW, (*series, quantile), seconds)
 
 
-def machine(document: FioDocument, cpu: Mapping[str, CpuUse]) -> Iterator[Sample]:
+def machine(counters: Counters, cpu: Mapping[str, tuple[float, float]]) -> Iterator[Sample]:
     """How busy the CPUs are with the jobs, and the disks with anything."""
-    for label, use in cpu.items():
-        yield Sample(JOB_CPU, (label, "usr"), use.user)
-        yield Sample(JOB_CPU, (label, "sys"), use.system)
-    for name, util in {disk.name: disk.util for disk in document.disk_util}.items():
+    for label, (user, system) in cpu.items():
+        yield Sample(JOB_CPU, (label, "usr"), user)
+        yield Sample(JOB_CPU, (label, "sys"), system)
+    for name, util in {disk.name: disk.util for disk in counters.document.disk_util}.items():
         if util is not None:
             yield Sample(DISK_UTIL, (name,), util / 100)
 
 
-def counters(snapshot: FioSnapshot, buckets: Buckets) -> Iterator[Sample]:
+def totals(counters: Counters, buckets: Buckets) -> Iterator[Sample]:
     """What has been counted so far."""
-    numbers = (snapshot.totals.tolist(), snapshot.seconds.tolist(), snapshot.binned.tolist())
-    for row, (series, totals, seconds, binned) in enumerate(zip(snapshot.series, *numbers, strict=True)):
+    for row, (series, numbers) in enumerate(zip(counters.series, counters.totals.tolist(), strict=True)):
         for family, column in _COUNTERS:
             if family is IOS or series.operation != "sync":
-                yield Sample(family, series, totals[column])
-        if binned:
-            yield Sample(COMPLETION_LATENCY, series, buckets.value(snapshot.counts[row], seconds[LATENCY]))
-        if totals[SUBMITTED]:
-            yield Sample(SUBMISSION_LATENCY, series, SummaryValue(totals[SUBMITTED], seconds[SUBMISSION]))
+                yield Sample(family, series, int(numbers[column]))
+        if counters.binned[row]:
+            yield Sample(COMPLETION_LATENCY, series, buckets.value(counters.counts[row], numbers[LATENCY]))
+        if submitted := int(numbers[SUBMITTED]):
+            yield Sample(SUBMISSION_LATENCY, series, SummaryValue(submitted, numbers[SUBMISSION]))
 
 
-def jobs(snapshot: FioSnapshot, depth_note: bool) -> Iterator[Sample]:
+def jobs(counters: Counters, depth_note: bool) -> Iterator[Sample]:
     """The options of the jobs, their target rates, errors and warnings."""
-    first: dict[str, int] = {}
+    first: dict[str, Job] = {}
     errors: dict[str, int] = {}
-    for place, (job, label) in enumerate(zip(snapshot.jobs, snapshot.labels, strict=True)):
-        first.setdefault(label, place)
-        errors[label] = errors.get(label) or job.error
-    for label in sorted(verified_among_reads(snapshot)):
+    for job in counters.jobs:
+        first.setdefault(job.label, job)
+        errors[job.label] = errors.get(job.label) or job.error
+    for label in sorted(verified_among_reads(counters)):
         yield Sample(JOB_WARNING, (label, VERIFIED_AMONG_READS), 1)
-    for label, place in first.items():
+    for label, job in first.items():
         if label != OTHER_JOBS:
-            options = snapshot.options[place]
-            group = str(snapshot.jobs[place].groupid)
-            yield Sample(JOB_INFO, (label, group, *(options.get(name, "") for name in _INFO_OPTIONS)), 1)
-            known = depth_note or not snapshot.jobs[place].pid  # a report does not say direct=
-            for warning in warnings(options, depth_note) if known else ():
+            shown = (job.options.get(name, "") for name in _INFO_OPTIONS)
+            yield Sample(JOB_INFO, (label, str(job.groupid), *shown), 1)
+            known = depth_note or not job.pid  # a report does not say direct=
+            for warning in warnings(job.options, depth_note) if known else ():
                 yield Sample(JOB_WARNING, (label, warning), 1)
         yield Sample(JOB_ERROR, (label,), errors[label])
-    reported = np.bincount(snapshot.rows, minlength=len(snapshot.series)).tolist()
-    for row, series in enumerate(snapshot.series):
-        options = snapshot.options[first[series.job]]
+    reported = np.bincount(counters.rows, minlength=len(counters.series)).tolist()
+    for row, series in enumerate(counters.series):
+        options = first[series.job].options
         planned = series.operation == "mixed" or series.operation in operations(options)
         if series.job == OTHER_JOBS or not planned:
             continue
@@ -192,46 +188,44 @@ def jobs(snapshot: FioSnapshot, depth_note: bool) -> Iterator[Sample]:
                 yield Sample(family, series, rate * clones)
 
 
-def results(snapshot: FioSnapshot) -> Iterator[Sample]:
+def results(counters: Counters) -> Iterator[Sample]:
     """The results of the whole run, from its final document."""
-    issued, sent, timed = (snapshot.totals[:, column].tolist() for column in (ISSUED, BYTES, TIMED))
-    highest = snapshot.highest(snapshot.maxima).tolist()
-    for row, series in enumerate(snapshot.series):
-        members = [member for member, owner in zip(snapshot.members, snapshot.rows, strict=True) if owner == row]
-        runtime = max(_runtime(snapshot, place, operation) for place, operation in members)
+    members: dict[JobSeries, list[Member]] = {}
+    for member, row in zip(counters.members, counters.rows, strict=True):
+        members.setdefault(counters.series[row], []).append(member)
+    numbers, highest = counters.totals.tolist(), (counters.highest / 1e9).tolist()
+    for row, series in enumerate(counters.series):
+        issued, sent, timed, latency = (numbers[row][column] for column in (ISSUED, BYTES, TIMED, LATENCY))
+        runtime = max(_runtime(member) for member in members[series])
         if runtime:
-            yield Sample(RESULT_IOPS, series, issued[row] * 1000 / runtime)
-            yield Sample(RESULT_BANDWIDTH, series, sent[row] * 1000 / runtime)
-        if not timed[row]:
+            yield Sample(RESULT_IOPS, series, issued * 1000 / runtime)
+            yield Sample(RESULT_BANDWIDTH, series, sent * 1000 / runtime)
+        if not timed:
             continue
-        yield Sample(RESULT_LATENCY_AVERAGE, series, float(snapshot.seconds[row, LATENCY]) / timed[row])
-        if snapshot.binned[row]:
-            found = dict(zip(_QUANTILE_TEXTS, quantiles(snapshot.counts[row], QUANTILES), strict=False))
-        elif len(members) == 1:
-            found = _percentiles(latency_of(snapshot.jobs[members[0].place], series.operation))
-        else:
-            found = {}
-        top = highest[row] / 1e9
-        for quantile, seconds in {**found, _QUANTILE_TEXTS[-1]: top}.items():
-            yield Sample(RESULT_LATENCY, (*series, quantile), min(seconds, top))  # a bin may end above it
+        yield Sample(RESULT_LATENCY_AVERAGE, series, latency / timed)
+        found: Mapping[str, float] = {}
+        if counters.binned[row]:
+            found = dict(zip(_QUANTILE_TEXTS, quantiles(counters.counts[row], QUANTILES), strict=False))
+        elif len(members[series]) == 1:
+            found = _percentiles(members[series][0].latency)
+        for quantile, seconds in {**found, _QUANTILE_TEXTS[-1]: highest[row]}.items():
+            yield Sample(RESULT_LATENCY, (*series, quantile), min(seconds, highest[row]))  # a bin may end above it
 
 
-def _runtime(snapshot: FioSnapshot, place: int, operation: str) -> int:
-    direction = direction_of(snapshot.jobs[place], operation)
-    if operation == "verify" and "verify_backlog" in snapshot.options[place]:
+def _runtime(member: Member) -> int:
+    if member.operation == "verify" and "verify_backlog" in member.job.options:
         return 0  # fio's runtime leaves out the time in which most of them were read
-    return direction.runtime if direction else 0
+    return member.direction.runtime
 
 
 def _percentiles(latency: Latency) -> dict[str, float]:
     """fio's own percentiles, seconds, if it printed these quantiles."""
     try:
-        printed = loads(bytes(latency.percentile)) if latency.percentile else {}
-    except ValueError:
+        printed = msgspec.json.decode(latency.percentile or b"{}", type=dict[str, float])
+    except msgspec.MsgspecError:
         return {}
-    found = {}
-    for quantile, text in zip(QUANTILES, _QUANTILE_TEXTS, strict=True):
-        value = printed.get(f"{quantile * 100:.6f}") if isinstance(printed, dict) else None
-        if isinstance(value, int | float) and 0 <= value <= _MOST:
-            found[text] = value / 1e9
-    return found
+    known = {
+        text: printed.get(f"{quantile * 100:.6f}", -1.0)
+        for quantile, text in zip(QUANTILES, _QUANTILE_TEXTS, strict=True)
+    }
+    return {text: value / 1e9 for text, value in known.items() if 0 <= value <= MOST}

@@ -10,10 +10,6 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from msgspec import Raw
-
-from .document import loads
-
 Options = Mapping[str, str]
 
 _OPERATIONS = {
@@ -33,37 +29,6 @@ _SYNCHRONOUS = frozenset(
     {"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"}
     | {"splice", "ftruncate", "falloc", "e4defrag", "libpmem", "dev-dax"}
 )
-
-
-@lru_cache(maxsize=1024)
-def _read(raw: bytes) -> Options:
-    """An object of options. In client mode it may be a list, one per host: the first that has an option counts."""
-    try:
-        tree = loads(raw) if raw else {}
-    except ValueError:
-        tree = {}
-    options: dict[str, str] = {}
-    for each in tree if isinstance(tree, list) else [tree]:
-        if isinstance(each, dict):
-            for name, value in each.items():
-                if isinstance(value, str) and not (name == "hostname" and isinstance(tree, list)):
-                    options.setdefault(name, value)
-    return options
-
-
-@lru_cache(maxsize=1024)
-def _merged(of_all: bytes, of_job: bytes) -> Options:
-    return {**_read(of_all), **_read(of_job)}
-
-
-def read_options(raw: Raw) -> Options:
-    """The options printed at one place, by name."""
-    return _read(bytes(raw))
-
-
-def job_options(of_all: Raw, of_job: Raw) -> Options:
-    """The options that apply to a job: its own override those of all jobs."""
-    return _merged(bytes(of_all), bytes(of_job))
 
 
 @lru_cache(maxsize=1024)

@@ -1,34 +1,39 @@
 """Reads one stream of fio: documents, and the messages around them.
 
-Records: FioDocument, also for a normal report without JSON beside it; Fatal, Interrupted, DepthNote and, before any
-document, TextResults (see `text`); Begin before the documents of another run of fio. `elapsed` and the time of a
-document show to a second when its fio was started: a document belongs to another run if its fio was started later, or
-has another version or other jobs, or if its time is earlier than that of the previous document. fio counts `elapsed`
-from zero again when it has laid out its files.
+Records: Counters, also of a normal report without JSON beside it; Message, of terse output only before any document;
+Begin before the documents of another run of fio. `elapsed` and the time of a document show to a second when its fio
+was started: a document belongs to another run if its fio was started later, or has another version or other jobs, or if
+its time is earlier than that of the previous document. fio counts `elapsed` from zero again when it has laid out its
+files.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from copy import copy, deepcopy
+from itertools import pairwise
+from mmap import mmap
 from typing import Any
 
-from ..api import Begin, Misread
+from ..api import Begin, Misread, Moment
 from ..lines import MARK
-from .document import FioDocument, decode, from_report, note_others, stored_documents, unknown_directions
-from .framing import Broken, Framer, Piece, Text, Whole, separate
+from .counters import Counters, count
+from .document import FioDocument, decode, other_directions, strict_documents
+from .framing import DOCUMENT_LIMIT, START, Framer, Piece, Printed, Text
 from .report import NormalReport
-from .text import INTRUSION, Interrupted, TextResults, read
+from .text import INTRUSION, read
 
 _EXCERPT = 200
 _TERSE_LINES = 100
 """Lines of terse output after which no document is expected: it precedes the document, with one line per job."""
 _CLOCK_SLACK = 2.0
 """Seconds by which the start times of two documents may differ: `elapsed` is rounded up."""
+_BEGINS = re.compile(rb"\s*" + START.pattern)
 
 NO_JSON = "fio prints no JSON here, so nothing can be measured: add --output-format=json+ --status-interval=1"
 
 
 class FioParser:
-    """Parser of the only kind of stream, `text`."""
+    """Parser of the kind `text`: what fio itself prints."""
 
     undated = False
 
@@ -37,17 +42,31 @@ class FioParser:
         self._framer = Framer()
         self._report = NormalReport()
         self._last: FioDocument | None = None
-        self._no_json = "awaited"
+        self._json_awaited = True
+        """Whether a document may still come, or it must be said that there is none."""
+        self._has_json = False
         self._terse = 0
-        self._known = False
-        self._reported = False
-        self._others: Sequence[str] = ()
+        """Lines of terse output that no document has followed."""
+        self._known = self._reported = False
+        self._others: list[str] = []
         """The names of directions that only a fork of fio has."""
         self._interrupted = False
         """Whether a signal stopped fio after the last document."""
 
     def feed(self, data: bytes) -> Sequence[Any]:
         """See tools.Parser."""
+        # Most often the bytes are one document, which needs no framing.
+        if self._framer.is_empty and data[-3:].rstrip().endswith(b"\n}") and _BEGINS.match(data):
+            try:
+                counters = count(decode(data))
+            except ValueError:
+                pass
+            else:
+                records: list[Any] = []
+                self._begin_document()
+                self._add(counters, data, f"byte {self._framer.offset}", records)
+                self._framer.offset += len(data)
+                return records
         return self._read(self._framer.feed(data))
 
     def settle(self) -> Sequence[Any]:
@@ -66,23 +85,16 @@ class FioParser:
         """See tools.Parser. A document ends with its bracket: only a line of text may lack its end."""
         records = self._read(self._framer.close())
         self._end_report(records, "at the end")
-        if self._terse:
-            self._no_document(records, "at the end")
+        self._no_document(records, "at the end")
         return records
 
     def _read(self, pieces: Sequence[Piece]) -> list[Any]:
         records: list[Any] = []
         for piece in pieces:
-            where = f"byte {piece.offset}"
             if isinstance(piece, Text):
-                self._line(piece.data, where, records)
-                continue
-            self._no_json, self._terse = "not needed", 0
-            self._known, self._reported = True, False
-            if isinstance(piece, Whole):
-                self._document(piece, where, records)
+                self._line(piece.data, f"byte {piece.offset}", records)
             else:
-                self._broken(piece, where, records)
+                self._document(piece, records)
         return records
 
     def _line(self, data: bytes, where: str, records: list[Any]) -> None:
@@ -91,10 +103,9 @@ class FioParser:
             return
         if self._report.ends(line):
             self._end_report(records, where)
-        found, message = read(line)
-        if self._report.read(line):
-            found = "known" if found in ("unknown", "continued") else found
-        if found == "unknown" or (found == "continued" and not self._known):
+        message = read(line)
+        self._report.read(line)
+        if message.meaning == "unknown" or (message.meaning == "continued" and not self._known):
             # One misreading for many lines, such as the rest of a document whose beginning is lost.
             if not self._reported:
                 records.append(Misread("other_text", where, line[:_EXCERPT]))
@@ -102,68 +113,83 @@ class FioParser:
             return
         self._known, self._reported = True, False
         self.records += 1
-        self._terse += found == "terse" and self._no_json == "awaited"
-        if self._terse and (found != "terse" or self._terse > _TERSE_LINES):
+        self._terse += message.meaning == "terse" and self._json_awaited
+        if message.meaning != "terse" or self._terse > _TERSE_LINES:
             self._no_document(records, where)
-        self._interrupted |= isinstance(message, Interrupted)
-        if message is not None and not (isinstance(message, TextResults) and self._no_json == "not needed"):
+        self._interrupted |= message.meaning == "interrupted"
+        has_results = message.meaning == "terse" and message.number is not None and not self._has_json
+        if has_results or message.meaning in ("fatal", "interrupted", "depth_note"):
             records.append(message)
 
     def _no_document(self, records: list[Any], where: str) -> None:
-        if self._no_json == "awaited":
+        """Say that no document follows the terse output, if there is any."""
+        if self._terse:
             records.append(Misread("no_json_output", where, NO_JSON))
-            self._no_json = "reported"
-        self._terse = 0
+            self._json_awaited, self._terse = False, 0
 
     def _end_report(self, records: list[Any], where: str) -> None:
         """Add the report so far, unless its numbers are in a document too."""
         data = self._report.complete()
-        if not data or (self._last and not self._last.of_report and not self._report.has_header):
-            return
-        self._terse = 0
+        if data and (self._last is None or self._last.of_report or self._report.has_header):
+            self._terse = 0
+            self._decoded(data, where, records)
+
+    def _begin_document(self) -> None:
+        self._json_awaited, self._has_json, self._terse = False, True, 0
+        self._known, self._reported = True, False
+
+    def _document(self, piece: Printed, records: list[Any]) -> None:
+        self._begin_document()
+        data, where = piece.data, f"byte {piece.offset}"
         try:
-            self._add(from_report(data), data, where, records)
+            if not piece.fault:
+                self._add(count(decode(data)), data, where, records)
+                return
+        except ValueError:
+            pass
+        begins = [start.start() for start in START.finditer(data)]
+        for begin, end in pairwise([*begins, len(data)]):
+            part, place = data[begin:end], f"byte {piece.offset + begin}"
+            if end < len(data) or piece.fault:  # it was cut off
+                fault = piece.fault or "truncated_document"
+                records.append(Misread(fault, place, part[:_EXCERPT].decode("utf-8", "replace")))
+                for line in part.splitlines()[1:]:
+                    if line[:1].strip():  # the lines of a document are indented
+                        self._line(line, place, records)
+                continue
+            for line in INTRUSION.findall(part):
+                self._line(line.strip(), place, records)
+            self._stored(INTRUSION.sub(b"", part), place, records)
+
+    def _stored(self, data: bytes, where: str, records: list[Any]) -> None:
+        """Add the documents in JSON that is not strict, or has another layout than fio's."""
+        try:
+            for document in strict_documents(data):
+                self._decoded(document, where, records)
         except ValueError as error:
             records.append(Misread("bad_document", where, str(error)[:_EXCERPT]))
 
-    def _document(self, piece: Whole, where: str, records: list[Any]) -> None:
+    def _decoded(self, data: bytes, where: str, records: list[Any]) -> None:
         try:
-            self._add(decode(piece.data), piece.data, where, records)
-            return
+            self._add(count(decode(data)), data, where, records)
         except ValueError as error:
-            reason = str(error)
-        documents = stored_documents(INTRUSION.sub(b"", piece.data))
-        if documents:
-            for message in INTRUSION.findall(piece.data):
-                self._line(message.strip(), where, records)
-        else:
-            documents = stored_documents(piece.data)
-        for data in documents:
-            try:
-                self._add(decode(data), data, where, records)
-            except ValueError as error:
-                records.append(Misread("bad_document", where, str(error)[:_EXCERPT]))
-        if documents:
-            return
-        parts = separate(piece)
-        if len(parts) > 1:  # a document that was cut off, and the next one right after it
-            records += self._read(parts)
-        else:
-            records.append(Misread("bad_document", where, reason[:_EXCERPT]))
+            records.append(Misread("bad_document", where, str(error)[:_EXCERPT]))
 
-    def _add(self, document: FioDocument, data: bytes, where: str, records: list[Any]) -> None:
+    def _add(self, counters: Counters, data: bytes, where: str, records: list[Any]) -> None:
+        document = counters.document
         if self._last is None or not self._is_same_run(self._last, document):
             if self._last is not None:
                 records.append(Begin())
-            self._others = unknown_directions(data)
+            self._others = sorted(set().union(*other_directions(data)))
             if self._others:
                 text = f"{', '.join(self._others)}: left out; expected read, write, trim, mixed and sync"
                 records.append(Misread("unknown_direction", where, text[:_EXCERPT]))
         if self._others:
-            note_others(document, data, self._others)
+            for job, others in zip(document.jobs, other_directions(data), strict=False):
+                job.other_runtime = max(others.values(), default=0)
         self._last, self._interrupted, self._report.has_header = document, False, False
         self.records += 1
-        records.append(document)
+        records.append(counters)
 
     def _is_same_run(self, before: FioDocument, after: FioDocument) -> bool:
         """Whether a document is of the same run as the previous one."""
@@ -185,8 +211,43 @@ class FioParser:
             return both[0][1].elapsed - 1 <= built <= both[0][0].elapsed + _CLOCK_SLACK
         return built >= 0 and elapsed >= 0 and built - elapsed < _CLOCK_SLACK
 
-    def _broken(self, piece: Broken, where: str, records: list[Any]) -> None:
-        records.append(Misread(piece.reason, where, piece.data[:_EXCERPT].decode("utf-8", "replace")))
-        for line in piece.data.splitlines()[1:]:
-            if line[:1].strip():  # the lines of a document are indented
-                self._line(line, where, records)
+
+class StoredParser(FioParser):
+    """Parser of the kind `stored`: documents as another program has written them, which are read once all are there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._data = bytearray()
+
+    def feed(self, data: bytes) -> Sequence[Any]:
+        """See tools.Parser."""
+        if len(self._data) < DOCUMENT_LIMIT:
+            self._data += data
+        return ()
+
+    def settle(self) -> Sequence[Any]:
+        """See tools.Parser."""
+        if not self._data.rstrip().endswith((b"}", b"]")):
+            return ()
+        trial = copy(self)
+        records = trial.close()
+        if any(isinstance(record, Misread) for record in records):
+            return ()
+        vars(self).update(vars(trial))
+        return records
+
+    def close(self) -> Sequence[Any]:
+        """See tools.Parser."""
+        records: list[Any] = []
+        data, self._data = bytes(self._data), bytearray()
+        self._stored(data, "byte 0", records)
+        return records
+
+
+def stored_moments(data: bytes | mmap) -> Iterator[Moment]:
+    """When stored documents were written: all of them count at the end of the stream."""
+    parser = StoredParser()
+    parser.feed(data[:])
+    times = [record.time for record in parser.close() if isinstance(record, Counters)]
+    if times and times[-1]:
+        yield Moment(len(data), times[-1])

@@ -31,8 +31,8 @@ from typing import Any
 _NUMBER = r"\s*(\d{1,16}(?:\.\d{1,9})?)([kKMGTP]?)"
 _MOST_JOBS = 4096
 """Jobs of a report, after which another one begins."""
-_MOST_KEYS = 64
-"""Numbers of a job, or percentiles of a latency; fio prints fewer."""
+_MOST_LINES = 1000
+"""Lines about a job; fio prints fewer."""
 _LONGEST = 4096
 """Characters of the longest line of a report."""
 _HOST = r"(?:<[^>]*> )?"
@@ -41,28 +41,23 @@ _OPTIONS = re.compile(_HOST + r"(.*): \(g=(\d{1,9})\): rw=(\w+), bs=([^=]*), ioe
 _GROUPS = re.compile(_HOST + r"Run status group \d+")
 _SIZES = re.compile(r"(\d{1,12}(?:\.\d{1,3})?)([KMG]?)i?B?-(\d{1,12}(?:\.\d{1,3})?)([KMG]?)i?B?")
 _JOB = re.compile(
-    _HOST + r"(.*): \(groupid=(\d{1,9}), jobs=\d+\): err= ?(\d{1,9})(?=[: ]).*?(?:: pid=(\d+)(?:: (.*))?)?$"
+    _HOST + r"(.*): \(groupid=(\d{1,9}), jobs=\d+\): err= ?(\d{1,9})(?=[: ]).*?(?:: pid=(\d+)(?:: (.*))?)?$", re.M
 )
-_DIRECTION = re.compile(r"(\w[\w ]{0,30}?) ?: (?:IOPS=|io=)")
+_DIRECTION = re.compile(r"^(\w[\w ]{0,30}?(?= ?: (?:IOPS|io)=)|fsync/fdatasync/sync_file_range:)", re.M)
 _RATE = re.compile(r"(?i:\biops)=" + _NUMBER)
 _BANDWIDTH = re.compile(r"\b(bw|BW)=" + _NUMBER + r"(i?)([Bb])")
 _RUNTIME = re.compile(r"(?:/|\brunt=\s*)(\d{1,15})msec")
-_SYNCS = re.compile(r"fsync/fdatasync/sync_file_range:")
-_LATENCY = re.compile(rf"([sc]?lat|sync) \(([num])sec\)\s*: min={_NUMBER}\s*, max={_NUMBER}\s*, avg={_NUMBER}")
-_PERCENTILES = re.compile(r"([sc]?lat|sync) percentiles \(([num])sec\):")
+_LATENCY = re.compile(rf"^([sc]?lat|sync) \(([num])sec\)\s*: min={_NUMBER}\s*, max={_NUMBER}\s*, avg={_NUMBER}", re.M)
+_PERCENTILES = re.compile(r"^([sc]?lat|sync) percentiles \(([num])sec\):((?:\n\|.*)*)", re.M)
 _PERCENTILE = re.compile(r"(\d{1,3}\.\d+)th=\[\s*(\d{1,16})\]")
 _COUNTS = r"=([\drwd=/,]*?)"
-_ISSUED = re.compile(rf"issued(?: rwts?)?\s*: total{_COUNTS},? short{_COUNTS}(?:,? drop(?:ped)?{_COUNTS})?$")
-_ERRORS = re.compile(r"errors\s*: total=(\d{1,9}), first_error=(\d{1,9})/")
+_ISSUED = re.compile(rf"^issued(?: rwts?)?\s*: total{_COUNTS},? short{_COUNTS}(?:,? drop(?:ped)?{_COUNTS})?$", re.M)
+_ERRORS = re.compile(r"^errors\s*: total=(\d{1,9}), first_error=(\d{1,9})/", re.M)
 _ALL_CLIENTS = "All clients"
 
 _UNITS = {"n": 1, "u": 1_000, "m": 1_000_000}
 """Nanoseconds."""
 _POWERS = " KMGTP"
-
-
-def _number(text: str, prefix: str, base: int = 1000) -> float:
-    return float(text) * float(base ** _POWERS.index(prefix.upper() or " "))
 
 
 class NormalReport:
@@ -73,12 +68,8 @@ class NormalReport:
         """Whether a run of fio began after the last report."""
         self._version = ""
         self._options: dict[tuple[str, int], dict[str, str]] = {}
-        self._jobs: list[dict[str, Any]] = []
-        self._place: dict[str, Any] = {}
-        """The direction to which the next latencies belong."""
-        self._percentiles: tuple[dict[str, float], int] | None = None
-        """Where the next percentiles belong, and their unit in nanoseconds."""
-        self._date = 0
+        self._jobs: list[list[str]] = []
+        """The lines about each job."""
 
     @property
     def has_jobs(self) -> bool:
@@ -91,33 +82,11 @@ class NormalReport:
             return True
         return bool(self._jobs) and any(one.match(line.strip()) for one in (_GROUPS, _VERSION, _OPTIONS))
 
-    def read(self, line: str) -> bool:
-        """Take a line; returns whether it belongs to a report."""
-        if len(line) > _LONGEST:
-            return False
+    def read(self, line: str) -> None:
+        """Take a line, if it may belong to a report."""
         text = line.strip()
-        if self._percentiles and text.startswith("|"):
-            found, unit = self._percentiles
-            if len(found) < _MOST_KEYS:
-                found.update((f"{float(name):.6f}", int(value) * unit) for name, value in _PERCENTILE.findall(text))
-            return True
-        self._percentiles = None
-        return self._job(text) or (bool(self._jobs) and self._of_job(text))
-
-    def complete(self) -> bytes:
-        """The jobs so far as JSON in the form of a document; empty without any."""
-        jobs, self._jobs, self._place = self._jobs, [], {}
-        if len(jobs) > 1:  # fio --client adds the sum of all hosts
-            jobs = [job for job in jobs if job["jobname"] != _ALL_CLIENTS]
-        for job in jobs:
-            for place in job.values():
-                if isinstance(place, dict) and "rate" in place:
-                    place.setdefault("total_ios", round(place["rate"] * place["runtime"] / 1000))
-        document = {"fio version": self._version, "timestamp": self._date, "jobs": jobs}
-        return json.dumps(document).encode() if jobs else b""
-
-    def _job(self, text: str) -> bool:
-        """The lines about fio and its jobs."""
+        if len(text) > _LONGEST:
+            return
         if version := _VERSION.match(text):
             self._version, self.has_header = version[1], True
         elif options := _OPTIONS.match(text):
@@ -127,69 +96,78 @@ class NormalReport:
             bs = ",".join(dict.fromkeys(_block_sizes(sizes, mode)))
             self._options[name, int(group)] = {"rw": mode, "bs": bs, "ioengine": engine, "iodepth": depth}
             self.has_header = True
-        elif job := _JOB.match(text):
-            name, group, error, process, date = job.groups()
-            options_of_job = self._options.get((name, int(group)), {})
-            self._jobs.append(
-                {
-                    "jobname": name,
-                    "groupid": int(group),
-                    "error": int(error),
-                    "pid": int(process or -1),
-                    "job options": options_of_job,
-                }
-            )
+        elif _JOB.match(text):
+            self._jobs.append([text])
+        elif self._jobs and len(self._jobs[-1]) < _MOST_LINES:
+            self._jobs[-1].append(text)
+
+    def complete(self) -> bytes:
+        """The jobs so far as JSON in the form of a document; empty without any."""
+        if not self._jobs:
+            return b""
+        texts, self._jobs = ["\n".join(lines) for lines in self._jobs], []
+        jobs, date = [_job(text) for text in texts], 0
+        for text in texts:
             with suppress(ValueError, OverflowError):
-                self._date = max(timegm(strptime(date or "", "%a %b %d %H:%M:%S %Y")), 0)
-        else:
-            return False
-        return True
+                date = max(timegm(strptime(_JOB.findall(text)[0][-1], "%a %b %d %H:%M:%S %Y")), 0)
+        if len(jobs) > 1:  # fio --client adds the sum of all hosts
+            jobs = [job for job in jobs if job["jobname"] != _ALL_CLIENTS]
+        for job in jobs:
+            job["job options"] = self._options.get((job["jobname"], job["groupid"]), {})
+        document = {"fio version": self._version, "timestamp": date, "jobs": jobs, "of report": True}
+        return json.dumps(document).encode()
 
-    def _of_job(self, text: str) -> bool:
-        """The lines about the results of a job."""
-        job = self._jobs[-1]
-        if (direction := _DIRECTION.match(text)) and len(job) < _MOST_KEYS:
-            rate, bandwidth, runtime = _RATE.search(text), _BANDWIDTH.search(text), _RUNTIME.search(text)
-            length = int(runtime[1]) if runtime else 0
-            self._place = job[direction[1].strip()] = {
-                "runtime": length,
-                "rate": _number(rate[1], rate[2]) if rate else 0.0,
-                "io_bytes": round(_bytes(bandwidth) * length / 1000) if bandwidth else 0,
-            }
-        elif _SYNCS.match(text):
-            self._place = job["sync"] = {}
-        elif latency := _LATENCY.match(text):
-            unit = _UNITS[latency[2]]
-            _, _, _, _, most, most_prefix, mean, mean_prefix = latency.groups()
-            self._latency(latency[1]).update(
-                max=round(_number(most, most_prefix) * unit), mean=_number(mean, mean_prefix) * unit
-            )
-        elif percentiles := _PERCENTILES.match(text):
-            found = self._latency(percentiles[1]).setdefault("percentile", {})
-            self._percentiles = found, _UNITS[percentiles[2]]
-        elif issued := _ISSUED.match(text):
-            for key, numbers in zip(("total_ios", "short_ios", "drop_ios"), issued.groups(), strict=True):
-                self._issued(job, key, numbers or "")
-        elif errors := _ERRORS.match(text):
-            job.update(total_err=int(errors[1]), first_error=int(errors[2]))
-        else:
-            return False
-        return True
 
-    def _latency(self, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = self._place.setdefault("lat_ns" if name == "sync" else f"{name}_ns", {})
-        return found
+def _job(text: str) -> dict[str, Any]:
+    """A job as in a document; without options."""
+    ((name, group, error, process, _),) = _JOB.findall(text)
+    job: dict[str, Any] = {"jobname": name, "groupid": int(group), "error": int(error), "pid": int(process or -1)}
+    _, *parts = _DIRECTION.split(text)
+    for direction, body in zip(parts[::2], parts[1::2], strict=True):
+        job["sync" if "/" in direction else direction.strip()] = _direction(body)
+    if issued := _ISSUED.search(text):
+        for key, numbers in zip(("total_ios", "short_ios", "drop_ios"), issued.groups(default=""), strict=True):
+            # The numbers of reads, writes, trims and syncs; fio counts mixed operations as reads.
+            counts = [int(number) for number in re.findall(r"\d{1,16}", numbers)]
+            names = ("mixed" if "mixed" in job and "read" not in job else "read", "write", "trim", "sync")
+            for operation, count in zip(names, counts, strict=False):
+                if operation in job:
+                    job[operation][key] = count
+    if "sync" in job:
+        job["sync"].setdefault("lat_ns", {})["N"] = job["sync"]["total_ios"]
+    if errors := _ERRORS.search(text):
+        job.update(total_err=int(errors[1]), first_error=int(errors[2]))
+    return job
 
-    @staticmethod
-    def _issued(job: dict[str, Any], key: str, numbers: str) -> None:
-        """The numbers of reads, writes, trims and syncs; fio counts mixed operations as reads."""
-        counts = [int(number) for number in re.findall(r"\d{1,16}", numbers)]
-        names = ("mixed" if "mixed" in job and "read" not in job else "read", "write", "trim", "sync")
-        for name, count in zip(names, counts, strict=False):
-            if name in job:
-                job[name][key] = count
-        if "sync" in job and "total_ios" in job["sync"]:
-            job["sync"].setdefault("lat_ns", {})["N"] = job["sync"]["total_ios"]
+
+def _direction(text: str) -> dict[str, Any]:
+    """One direction of a job, with the rate in place of the number of I/Os."""
+    first = text.partition("\n")[0]
+    rate, bandwidth, runtime = _RATE.search(first), _BANDWIDTH.search(first), _RUNTIME.search(first)
+    length = int(runtime[1]) if runtime else 0
+    found: dict[str, Any] = {
+        "runtime": length,
+        "total_ios": round(_number(rate[1], rate[2]) * length / 1000) if rate else 0,
+        "io_bytes": round(_bytes(bandwidth) * length / 1000) if bandwidth else 0,
+    }
+    for name, unit, _, _, most, most_prefix, mean, mean_prefix in _LATENCY.findall(text):
+        numbers = {
+            "max": round(_number(most, most_prefix) * _UNITS[unit]),
+            "mean": _number(mean, mean_prefix) * _UNITS[unit],
+        }
+        found.setdefault(_latency(name), {}).update(numbers)
+    for name, unit, lines in _PERCENTILES.findall(text):
+        printed = {f"{float(one):.6f}": int(value) * _UNITS[unit] for one, value in _PERCENTILE.findall(lines)}
+        found.setdefault(_latency(name), {})["percentile"] = printed
+    return found
+
+
+def _latency(name: str) -> str:
+    return "lat_ns" if name == "sync" else f"{name}_ns"
+
+
+def _number(text: str, prefix: str, base: int = 1000) -> float:
+    return float(text) * float(base ** _POWERS.index(prefix.upper() or " "))
 
 
 def _bytes(bandwidth: re.Match[str]) -> float:

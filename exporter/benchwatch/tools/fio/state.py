@@ -14,12 +14,12 @@ from ...metrics.buckets import Buckets
 from ...metrics.samples import Sample
 from ..api import HISTORY, Figures, Outcome, Report, Written
 from . import main_figures, metrics
-from .document import FioDocument, Job
+from .counters import ISSUED, Counters, JobSeries
+from .document import Job
 from .ending import Judgement, because, failure, judge, judge_jobs
-from .jobs import parameters, reported_jobs
-from .snapshot import ISSUED, FioSnapshot, JobSeries, take
-from .text import DepthNote, Fatal, Interrupted, TextResults
-from .windows import CpuUse, Window, cpu_use, difference, reset_between
+from .jobs import parameters
+from .text import Message
+from .windows import Window, cpu_use, difference, restarted
 
 _GAPS = 31
 _TINY = 0.05
@@ -52,13 +52,11 @@ class FioState:
         self._buckets = buckets
         self._gaps: deque[float] = deque(maxlen=_GAPS)
         """Seconds between the last documents."""
-        self._document: FioDocument | None = None
-        self._snapshot: FioSnapshot | None = None
-        self._base: FioSnapshot | None = None
+        self._counters: Counters | None = None
+        self._base: Counters | None = None
         """Where the current window begins."""
         self._windows: Mapping[JobSeries, Window] = {}
-        self._cpu: Mapping[str, CpuUse] = {}
-        self._signal: int | None = None
+        self._cpu: Mapping[str, tuple[float, float]] = {}
         self._depth_note = False
         self._doubtful = False
         """Whether a document was wrongly taken for the last one."""
@@ -80,18 +78,12 @@ class FioState:
 
     def apply(self, record: Any, stream: str, arrived: float) -> None:
         """See tools.State."""
-        if isinstance(record, FioDocument):
+        self.version += 1
+        if isinstance(record, Counters):
             self.reporting.add(stream)
             self._take(record, arrived)
-        elif isinstance(record, Interrupted):
-            self._interrupted(record.signal, arrived)
-        elif isinstance(record, Fatal):
-            self._gave_up(record.text, arrived)
-        elif isinstance(record, DepthNote):
-            self._depth_note = True
-        elif isinstance(record, TextResults) and self._snapshot is None:
-            self._take_results(record, arrived)
-        self.version += 1
+        else:
+            self._hear(record, arrived)
 
     def written(self, stream: str, times: Written) -> None:
         """See tools.State: documents say when they were written."""
@@ -108,63 +100,77 @@ class FioState:
 
     def over(self) -> None:
         """See tools.State."""
-        if self._silent_after is None:
-            return
-        if self._snapshot is not None:
-            self._over(self._snapshot)
-        else:
-            self._over_without_documents(self._silent_after)
-        self._silent_after = None
-        self.version += 1
+        if self._silent_after is not None:
+            self._end()
+            self._silent_after = None
+            self.version += 1
 
     def parameters(self) -> Mapping[str, str]:
         """See tools.State."""
-        if self._snapshot is None or self._document is None:
-            return {}
-        return parameters(self._document, self._snapshot.jobs, self._snapshot.labels)
+        return parameters(self._counters.document, self._counters.jobs) if self._counters else {}
 
     def figures(self) -> Figures:
         """See tools.State."""
-        if self._snapshot is None:
+        if self._counters is None:
             return Figures(None, None, None, None)
-        return (
-            main_figures.of_run(self._snapshot)
-            if self.outcome
-            else main_figures.of_window(self._windows, self._snapshot)
-        )
+        if self.outcome:
+            return main_figures.of_run(self._counters)
+        return main_figures.of_window(self._windows, self._counters)
 
     def samples(self, current: bool) -> Iterator[Sample]:
         """See tools.State."""
-        if self._snapshot is None or self._document is None:
+        if self._counters is None:
             return
         if current:
             yield from metrics.live(self._windows)
-            yield from metrics.machine(self._document, self._cpu)
-        yield from metrics.counters(self._snapshot, self._buckets)
-        yield from metrics.jobs(self._snapshot, self._depth_note)
+            yield from metrics.machine(self._counters, self._cpu)
+        yield from metrics.totals(self._counters, self._buckets)
+        yield from metrics.jobs(self._counters, self._depth_note)
         if self._final:
-            yield from metrics.results(self._snapshot)
+            yield from metrics.results(self._counters)
 
-    def _take(self, document: FioDocument, arrived: float) -> None:
-        built = document.built
-        time = _arrived(document, arrived) if built is None else built
-        snapshot = take(document, time)
-        before, laid_out = self._snapshot, self._document is not None and not self._document.has_begun
-        gap = None if before is None else time - before.time
-        self._document, self._snapshot, self._final = document, snapshot, False
-        self.tool_version = document.version
-        self.last_report = time
-        if self.start is None or built is None or laid_out:
-            self.start = _start(document, snapshot)
-        self._go_on(before, snapshot, gap)
-        over = self._judge(document, snapshot, gap)
+    @property
+    def _is_interrupted(self) -> bool:
+        return self.outcome == "interrupted"
+
+    def _hear(self, message: Message, arrived: float) -> None:
+        """Note what is outside the documents."""
+        meaning, text, number = message
+        if meaning == "depth_note":
+            self._depth_note = True
+        elif meaning == "interrupted" and self.outcome != "finished":
+            self.outcome, self.reason = "interrupted", f"interrupted by signal {number}"
+            self.end = arrived if self.last_report is None else self.last_report
+        elif self._counters is None and meaning == "fatal" and (not self.outcome or ", func=" in self.reason):
+            # A plain sentence is preferred to `file:..., func=...`, in whichever order the two streams are read.
+            self.outcome, self.reason, self.end = "failed", text, arrived
+        elif self._counters is None and meaning == "terse":
+            # fio prints no documents, but has printed a job's results: they are the end if nothing follows.
+            self._go_on()
+            if text in self._errors and self.last_report is not None:  # --status-interval
+                self._note_gap(arrived - self.last_report)
+            self._errors[text] = self._errors.get(text) or number or 0
+            self.last_report = self._silent_after = arrived
+
+    def _take(self, counters: Counters, arrived: float) -> None:
+        document, before = counters.document, self._counters
+        time = _arrived(counters, arrived) if document.built is None else document.built
+        gap = None if before is None or self.last_report is None else time - self.last_report
+        if self.start is None or document.built is None or (before and not before.document.has_begun):
+            self.start = _start(counters, time)
+        if before is not None and gap is not None and self.outcome and not self._is_interrupted:
+            went_on = counters.totals[:, ISSUED].sum() != before.totals[:, ISSUED].sum()
+            self._doubtful |= bool(went_on and gap >= (self.report_interval or 0.0) / 2)
+        self._go_on()
+        self._counters, self._final, self._silent_after = counters, False, None
+        self.tool_version, self.last_report = document.version, time
+        over = self._judge(gap)
         if gap is not None and over != "over":
             self._note_gap(gap)
-        if built is not None:
-            self._measure(snapshot)
-        self._silent_after = None
+        if document.built is not None:
+            self._measure(counters)
         if over == "over":
-            self._over(snapshot)
+            self._end()
         elif over == "perhaps":
             self._silent_after = arrived
 
@@ -172,74 +178,50 @@ class FioState:
         if seconds >= _TINY:
             self._gaps.append(seconds)
 
-    def _judge(self, document: FioDocument, snapshot: FioSnapshot, gap: float | None) -> Judgement:
-        if document.of_clients or self._signal is not None:
+    def _judge(self, gap: float | None) -> Judgement:
+        """Whether the document is the last one."""
+        assert self._counters
+        if self._counters.document.of_clients or self._is_interrupted:
             return "over"
-        if document.of_report:  # with --status-interval, another one may follow
+        if self._counters.document.of_report:  # with --status-interval, another one may follow
             return "perhaps"
-        judgement = judge(snapshot, gap, self.report_interval)
+        judgement = judge(self._counters, gap, self.report_interval)
         return "perhaps" if judgement == "over" and self._doubtful else judgement
 
-    def _go_on(self, before: FioSnapshot | None, snapshot: FioSnapshot, gap: float | None) -> None:
-        """After a further document, what seemed to have ended the run did not end it."""
-        if before is not None and self.outcome and self._signal is None and gap is not None:
-            went_on = snapshot.integers[:, ISSUED].sum() != before.integers[:, ISSUED].sum()
-            self._doubtful |= bool(went_on and gap >= (self.report_interval or 0.0) / 2)
-        if self._signal is None:
+    def _go_on(self) -> None:
+        """After further output, what seemed to have ended the run did not end it."""
+        if not self._is_interrupted:
             self.outcome, self.reason, self.end = "", "", None
 
-    def _over(self, snapshot: FioSnapshot) -> None:
-        self._final, self.end = True, snapshot.time
-        if self._signal is None:
-            self.reason = failure(snapshot)
+    def _end(self) -> None:
+        """What was read last ended the run."""
+        self._final = self._counters is not None
+        if self._final or not self._is_interrupted:
+            self.end = self.last_report
+        if not self._is_interrupted:
+            failed = (because(job, error) for job, error in self._errors.items() if error)
+            self.reason = failure(self._counters) if self._counters else next(failed, "")
             self.outcome = "failed" if self.reason else "finished"
 
-    def _take_results(self, results: TextResults, arrived: float) -> None:
-        """fio prints no documents, but has printed a job's results: they are the end if nothing follows."""
-        if self._signal is None:
-            self.outcome, self.reason, self.end = "", "", None
-        if results.job in self._errors and self.last_report is not None:  # --status-interval
-            self._note_gap(arrived - self.last_report)
-        self._errors[results.job] = self._errors.get(results.job) or results.error
-        self.last_report = self._silent_after = arrived
-
-    def _over_without_documents(self, end: float) -> None:
-        if self._signal is None:
-            failed = [(job, error) for job, error in self._errors.items() if error]
-            self.outcome, self.reason = ("failed", because(*failed[0])) if failed else ("finished", "")
-            self.end = end
-
-    def _interrupted(self, signal: int, arrived: float) -> None:
-        if self.outcome == "finished":
-            return
-        self._signal = signal
-        self.outcome, self.reason = "interrupted", f"interrupted by signal {signal}"
-        self.end = arrived if self.last_report is None else self.last_report
-
-    def _gave_up(self, text: str, arrived: float) -> None:
-        # A plain sentence is preferred to `file:..., func=...`, in whichever order the two streams are read.
-        if self._snapshot is None and (not self.outcome or ", func=" in self.reason):
-            self.outcome, self.reason, self.end = "failed", text, arrived
-
-    def _measure(self, snapshot: FioSnapshot) -> None:
+    def _measure(self, counters: Counters) -> None:
         """Close the window that ends with this document, if it is long enough."""
         base = self._base
         if base is not None:
-            length = snapshot.time - base.time
+            length = counters.time - base.time
             if length <= 0 or length < (self.report_interval or 0.0) / 2:
-                if length < 0 or reset_between(base, snapshot):
-                    self._base = snapshot
+                if length < 0 or restarted(base, counters).any():
+                    self._base = counters
                 return
-        windows = difference(base, snapshot)
-        issued = snapshot.totals[:, ISSUED].tolist()
-        begun = {series for series, count in zip(snapshot.series, issued, strict=True) if count}
-        stalled = _stalled(snapshot, windows, begun)
+        windows = difference(base, counters)
+        issued = counters.totals[:, ISSUED].tolist()
+        begun = {series for series, count in zip(counters.series, issued, strict=True) if count}
+        stalled = _stalled(counters, windows, begun)
         self._windows = {series: one for series, one in windows.items() if one.iops or series in stalled}
         active = {series.job for series in self._windows}
-        used = cpu_use(base, snapshot) if base is not None else {}
+        used = cpu_use(base, counters) if base is not None else {}
         self._cpu = {label: use for label, use in used.items() if label in active}
-        self._base = snapshot
-        self._report(snapshot.time, windows, begun)
+        self._base = counters
+        self._report(counters.time, windows, begun)
 
     def _report(self, time: float, windows: Mapping[JobSeries, Window], begun: Set[JobSeries]) -> None:
         """Add the windows to the history if every series that has begun has one."""
@@ -253,26 +235,26 @@ class FioState:
         self.idle_reports = self.idle_reports + 1 if idle else 0
 
 
-def _stalled(snapshot: FioSnapshot, windows: Mapping[JobSeries, Window], begun: Set[JobSeries]) -> Set[JobSeries]:
+def _stalled(counters: Counters, windows: Mapping[JobSeries, Window], begun: Set[JobSeries]) -> Set[JobSeries]:
     """The series that have begun, whose jobs are not over, and in which nothing completed."""
     silent = {series for series, window in windows.items() if not window.iops and series.operation != "verify"} & begun
     if not silent:
         return silent
-    going_on = {label for label, over in zip(snapshot.labels, judge_jobs(snapshot), strict=True) if not over}
+    going_on = {job.label for job, over in zip(counters.jobs, judge_jobs(counters), strict=True) if not over}
     # While a job verifies, its writes are over and do not stall.
     verifying = {series.job for series, window in windows.items() if series.operation == "verify" and window.iops}
     return {series for series in silent if series.job in going_on - verifying}
 
 
-def _arrived(document: FioDocument, arrived: float) -> float:
+def _arrived(counters: Counters, arrived: float) -> float:
     """When a document without a time was built: on arrival, or for a copy from much later, when its jobs ended."""
+    document = counters.document
     if document.of_report:
         behind = arrived - document.timestamp
         in_a_zone = abs(behind) <= _ZONES and abs(behind - 900 * round(behind / 900)) < 60
         return arrived if in_a_zone or not document.timestamp else float(document.timestamp)
-    jobs = reported_jobs(document)
-    start = min((job.job_start / 1e3 for job in jobs if job.job_start), default=document.timestamp)
-    known = float(start or 0) + _length(jobs)
+    start = min((job.job_start / 1e3 for job in counters.jobs if job.job_start), default=float(document.timestamp))
+    known = start + _length(counters.jobs)
     return known if start and arrived - known > _COPIED else arrived
 
 
@@ -284,13 +266,13 @@ def _length(jobs: Sequence[Job]) -> float:
     return sum(groups.values())
 
 
-def _start(document: FioDocument, snapshot: FioSnapshot) -> float | None:
-    """When the first job started or, if that is unknown, fio itself."""
-    starts = [job.job_start for job in snapshot.jobs if job.job_start]
+def _start(counters: Counters, time: float) -> float | None:
+    """When the first job started or, if that is unknown, fio itself; the document is of that `time`."""
+    document, starts = counters.document, [job.job_start for job in counters.jobs if job.job_start]
     if starts:
         return min(starts) / 1e3
     if document.of_clients:
         return float(document.timestamp) if document.timestamp else None
     if document.of_report:
-        return snapshot.time - _length(snapshot.jobs)
-    return snapshot.time - snapshot.jobs[0].elapsed if snapshot.jobs else None
+        return time - _length(counters.jobs)
+    return time - counters.jobs[0].elapsed if counters.jobs else None

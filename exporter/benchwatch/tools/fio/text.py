@@ -12,33 +12,22 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-Meaning = Literal["fatal", "interrupted", "depth_note", "results", "terse", "known", "continued", "unknown"]
+Meaning = Literal["fatal", "interrupted", "depth_note", "terse", "known", "continued", "unknown"]
 
 
-class Fatal(NamedTuple):
-    """A message with which fio gives up before it starts a job."""
+class Message(NamedTuple):
+    """A line between the documents.
 
+    `fatal`: fio gives up before it starts a job; `text` is the line. `interrupted`: signal `number` stopped fio, and
+    its final document follows. `depth_note`: a synchronous I/O engine was combined with a queue depth above 1. `terse`:
+    results of the job `text`, with the errno `number` (None: not printed). `continued`: it is indented, so that it
+    belongs to the previous line.
+    """
+
+    meaning: Meaning
     text: str
+    number: int | None = None
 
-
-class Interrupted(NamedTuple):
-    """A signal stopped fio; its final document follows."""
-
-    signal: int
-
-
-class TextResults(NamedTuple):
-    """fio printed a job's results in its terse format; `error` is an errno, 0 without an error."""
-
-    job: str
-    error: int
-
-
-class DepthNote(NamedTuple):
-    """fio says that a synchronous I/O engine was combined with a queue depth above 1."""
-
-
-Message = Fatal | Interrupted | TextResults | DepthNote
 
 _HOST = r"(?:<[^>]*> )?"
 _PROGRAM = r"(?:\S*/)?fio(?:-\d[\w.]*)?: "
@@ -49,10 +38,10 @@ _FATAL = re.compile(
     r"output file open error|outside of|init failed|conflicts with specified IO engine)|(?!pid=)\S+\.c:\d+, func=)"
     r"|Bad option <|No job\(?s\)? defined"
 )
-_INTERRUPTED = re.compile(r"fio: terminating on signal (\d{1,3})")
+_INTERRUPTED = re.compile(r"fio: terminating on signal (?P<number>\d{1,3})")
 _DEPTH_NOTE = re.compile(r"note: both iodepth >= 1 and synchronous I/O engine")
-_RESULTS = re.compile(r"(.*): \(groupid=\d+, jobs=\d+\): err= ?(\d{1,9}(?=[: ]))?")
-_TERSE = re.compile(r"(?:[345];fio-\d[^;]*|2(?=;(?:[^;]*;){40}));([^;]*);[^;]*;(\d{1,9}(?=;))?")
+_RESULTS = re.compile(r".*: \(groupid=\d+, jobs=\d+\): err= ?")
+_TERSE = re.compile(r"(?:[345];fio-\d[^;]*|2(?=;(?:[^;]*;){40}));(?P<job>[^;]*);[^;]*;(?P<number>\d{1,9}(?=;))?")
 _BY_ITS_BEGIN = re.compile(
     _HOST + r"(?:" + _PROGRAM + r"|Jobs: -?\d+ \(f=|fio-\d+\.\d+|"
     r"hostname=\S+, be=\d, .*, fio=fio-|verify: |note: both iodepth)"
@@ -77,12 +66,11 @@ _ALSO_FIO = re.compile(
 INTRUSION = re.compile(rb"\r?\n?(?:fio: |note: both iodepth|verify: |Jobs: \d+ \(f=)[^\r\n]*[\r\n]+")
 """A message that another process of fio wrote into the middle of a document."""
 
-
 _MEANINGS: tuple[tuple[Meaning, re.Pattern[str]], ...] = (
     ("fatal", _FATAL),
     ("interrupted", _INTERRUPTED),
     ("depth_note", _DEPTH_NOTE),
-    ("results", _RESULTS),
+    ("known", _RESULTS),
     ("terse", _TERSE),
     ("known", _BY_ITS_BEGIN),
     ("known", _JOB),
@@ -90,27 +78,13 @@ _MEANINGS: tuple[tuple[Meaning, re.Pattern[str]], ...] = (
 )
 
 
-def read(line: str) -> tuple[Meaning, Message | None]:
-    """The meaning of a line, and its record if it has one.
-
-    `continued`: it is indented, so that it belongs to the previous line.
-    """
+def read(line: str) -> Message:
+    """What a line means."""
     for meaning, pattern in _MEANINGS:
         if match := pattern.match(line):
-            return meaning, _record(meaning, match)
-    return "continued" if line[:1].isspace() else "unknown", None
-
-
-def _record(meaning: Meaning, match: re.Match[str]) -> Message | None:
-    if meaning == "fatal":
-        return Fatal(match.string)
-    if meaning == "interrupted":
-        return Interrupted(int(match[1]))
-    if meaning == "depth_note":
-        return DepthNote()
-    if meaning == "terse" and match[2]:
-        return TextResults(match[1], int(match[2]))
-    return None
+            found = match.groupdict()
+            return Message(meaning, found.get("job", line), int(found["number"]) if found.get("number") else None)
+    return Message("continued" if line[:1].isspace() else "unknown", line)
 
 
 def is_fio(lines: Sequence[str]) -> bool:
