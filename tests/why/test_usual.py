@@ -37,6 +37,27 @@ def test_faults_that_fill_most_of_the_last_minutes_do_not_become_usual() -> None
     assert [round(one.begin - T0) for one in times] == [60 + 120 * fault for fault in range(5)]
 
 
+def test_a_fault_within_a_slight_slowness_is_a_slow_time_of_its_own() -> None:
+    ramp = [0.2 * second for second in range(1, 19)]
+    times = slow_times([part([0.0015] * 100 + [0.006] * 8 + [0.018] + [0.04] * 20 + [0.0015] * 40 + ramp)])
+    assert [(round(one.begin - T0), round(one.end - T0)) for one in times] == [(100, 109), (109, 129), (169, 187)]
+    assert [
+        round(one.begin - T0) for one in slow_times([part([0.0015] * 100 + [0.006] * 20 + [0.09] + [0.006] * 9)])
+    ] == [100], "a single second is none"
+
+
+def test_a_single_slow_second_shortly_before_a_fault_does_not_hide_it() -> None:
+    def course(one: Samples) -> Samples:
+        second = np.floor(one.times - T0)
+        blip = (one.labels["__name__"] == "pgbench_latency_average_seconds") & (second == FAULT - 12)
+        return one._replace(values=np.where(blip, 0.09, one.values))
+
+    of = seen_run(Seen(map(course, seen(SLOW | {"active": 0.8}).all())), "tpcb", T0, T0 + LENGTH)
+    times = slow(of)
+    assert [round(one.begin - T0) for one in times] == [FAULT - 12, FAULT]
+    assert why(of, times[1], times, times[1].begin + 8) is not None
+
+
 def test_a_latency_that_lasts_becomes_usual() -> None:
     times = slow_times([part([0.003] * 100 + [0.03] * 300)])
     assert [round(one.begin - T0) for one in times] == [100]

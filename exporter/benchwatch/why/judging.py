@@ -48,11 +48,12 @@ def slow(of: SeenRun, before: Picture | None = None) -> list[SlowTime]:
 
 def usual_before(of: SeenRun, begin: float, times: Sequence[SlowTime] = ()) -> Picture | None:
     """What was usual before a moment: up to two minutes, from the end of the last slow time on."""
-    since = max((one.end + _GAP for one in times if one.end <= begin - _GAP - _FEWEST), default=0.0)
+    last = begin - _GAP
+    since = max((one.end + _GAP for one in times if one.end + _GAP <= last - _FEWEST), default=0.0)
     first = max(begin - _BEFORE, since, of.facts.start or 0.0)
-    if begin - _GAP - first < _FEWEST:
+    if last - first < _FEWEST:
         return None
-    return picture(of.seen, of.facts, of.parts, first, begin - _GAP)
+    return picture(of.seen, of.facts, of.parts, first, last)
 
 
 def why(

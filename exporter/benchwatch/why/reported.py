@@ -20,6 +20,10 @@ _BELOW, _ABOVE = 3.1, 2.5
 """Powers of the median's ratios to the quantiles 0.1 and 0.95 that are 4 standard deviations of lognormal noise. The
 smaller one counts: slow seconds among the usual ones widen only the upper side, a second, lower level only the other.
 """
+_WORSE, _WORSENS = 3.0, 5
+"""The multiple of all latencies so far from which on a slow time is another one, if three seconds in a row have it; and
+after how many seconds: at first, each is worse than the one before.
+"""
 _FLOOR = 0.00025
 """Seconds by which a latency must exceed the usual, as for LatencySpike."""
 _ENOUGH, _COUNTED = 50.0, 60
@@ -95,16 +99,35 @@ def slow_times(parts: Sequence[Reported], before: float | None = None, armed: st
         return []
     begins = np.flatnonzero(np.concatenate(([True], np.diff(moments) > _APART)))
     ends = np.append(begins[1:], len(moments)) - 1
+    spans = [
+        span for begin, end in zip(moments[begins], moments[ends], strict=True) for span in _spans(parts, begin, end)
+    ]
     first = parts[0].first
     began = min((int(np.argmax(~np.isnan(part.rate))) for part in parts), default=0)
     return [
         SlowTime(
-            first + float(moments[begin]),
-            first + float(moments[end]) + 1,
-            armed if moments[begin] - began < _ARMED else "its own last minutes",
+            first + float(begin),
+            first + float(end) + 1,
+            armed if begin - began < _ARMED else "its own last minutes",
         )
-        for begin, end in zip(begins, ends, strict=True)
+        for begin, end in spans
     ]
+
+
+def _spans(parts: Sequence[Reported], begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """First and last second of each slow time within a longer one: another begins where a part becomes much slower."""
+    worse = np.zeros(max(end - begin - 1 - _WORSENS, 0), dtype=bool)
+    for part in parts:
+        latency = part.latency[begin : end + 1]
+        bound = _WORSE * np.fmax.accumulate(latency)[_WORSENS - 2 :]
+        next_three = (latency[_WORSENS + place :] for place in range(3))
+        worse |= np.all([seconds[: len(worse)] > bound[: len(worse)] for seconds in next_three], axis=0)
+    if not worse.any():
+        yield begin, end
+        return
+    other = begin + _WORSENS + int(np.argmax(worse))
+    yield begin, other - 1
+    yield from _spans(parts, other, end)
 
 
 def _slow(part: Reported, before: float | None) -> Array:
