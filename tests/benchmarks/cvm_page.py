@@ -14,8 +14,7 @@ from collections.abc import Callable
 
 from beside import as_the_command
 
-from benchwatch.nutanix.cvm_metrics import snapshot_samples
-from benchwatch.nutanix.cvm_snapshot import Snapshot
+from benchwatch.nutanix.cvm_snapshot import Snapshot, snapshot_samples
 from benchwatch.nutanix.pages.main_page import read_main_page
 from benchwatch.nutanix.pages.tables import read_tables
 from benchwatch.nutanix.simulator.load import Load, LoadStream

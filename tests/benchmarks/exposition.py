@@ -24,8 +24,7 @@ from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Met
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.metrics.samples import Family, HistogramValue, Sample
-from benchwatch.nutanix.cvm_metrics import CvmSource
-from benchwatch.nutanix.cvm_snapshot import Snapshot, Status
+from benchwatch.nutanix.cvm_snapshot import CvmSource, Snapshot, Status
 from benchwatch.nutanix.pages.columns import VdiskColumn
 from benchwatch.nutanix.pages.main_page import FRONTEND_COLUMNS, HOSTED_COLUMNS, MainPage, VdiskRow, VdiskTable
 from benchwatch.nutanix.pages.overview import Overview

@@ -36,8 +36,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.exposition import RENDER_ERRORS, Exposition
 from benchwatch.metrics.samples import HistogramValue, Sample, SampleColumn, SummaryValue
-from benchwatch.nutanix.cvm_metrics import CvmSource
-from benchwatch.nutanix.cvm_snapshot import Detail, Snapshot, Status
+from benchwatch.nutanix.cvm_snapshot import CvmSource, Detail, Snapshot, Status
 from benchwatch.nutanix.pages.main_page import read_main_page
 from benchwatch.nutanix.pages.oplog_page import read_oplog_page
 from benchwatch.nutanix.pages.vdisk_page import read_vdisk_page

@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 from ..metrics.exposition import Exposition
 from ..values.printable import printable, say
 from .client import Client
-from .cvm_metrics import CvmSource
-from .cvm_snapshot import Detail, Snapshot, Status
+from .cvm_snapshot import CvmSource, Detail, Snapshot, Status
 from .fetch import ADVICE, MAIN, OPLOG, Pages, fetch
 from .pages.main_page import CLUSTER, FRONTEND, HOSTED, OVERVIEW, MainPage
 from .pages.notes import Unrecognised

@@ -53,15 +53,8 @@ OPLOG_UTILISATION = _family(
     "oplog_utilisation_ratio", "Used share of the CVM's oplog or LWS (/oplog_flush_stats).", "store"
 )
 
-VDISK_INFO = _of_vdisk(
-    "info",
-    "1; a vdisk hosted by the CVM; vm, disk and role come from the mapping.",
-    "vdisk_uuid",
-    "vdisk_name",
-    "vm",
-    "disk",
-    "role",
-)
+_OF_INFO = "1; a vdisk hosted by the CVM; vm, disk and role come from the mapping."
+VDISK_INFO = _of_vdisk("info", _OF_INFO, "vdisk_uuid", "vdisk_name", "vm", "disk", "role")
 VDISK_DETAILS_TIME = _of_vdisk("details_timestamp_seconds", "When the vdisk's own page was last read.")
 
 _FRONT = "as the VM sees it."

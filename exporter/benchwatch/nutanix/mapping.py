@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ..values.errors import ConfigError, excerpt
 from ..values.yaml import read_yaml
-from .cvm_metrics import CvmSource
 from .cvm_settings import KEEP_INTERVALS, Mapped, NutanixSettings, VdiskDisk, VdiskSelection, mapped
+from .cvm_snapshot import CvmSource
 from .pages.main_page import VdiskRow, file_name
 
 

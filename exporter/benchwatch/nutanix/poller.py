@@ -21,9 +21,8 @@ from typing import get_args
 
 from ..values.printable import printable
 from .client import Client, NoAnswer, PageError
-from .cvm_metrics import CvmSource
 from .cvm_settings import KEEP_INTERVALS, CvmSettings, Mapped, NutanixSettings
-from .cvm_snapshot import Detail, Snapshot, Status
+from .cvm_snapshot import CvmSource, Detail, Snapshot, Status
 from .mapping import Selection
 from .pages.main_page import MainPage, VdiskRow, read_main_page
 from .pages.notes import Unrecognised

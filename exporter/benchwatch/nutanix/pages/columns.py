@@ -5,7 +5,7 @@ unknown label or unit is left out and noted.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeVar, get_args
+from typing import NamedTuple, TypeVar
 
 from ...metrics.samples import Family
 from ..families import Series
@@ -20,11 +20,6 @@ _Field = TypeVar("_Field")
 
 Fields = Mapping[tuple[str, Dimension], _Field]
 """What columns become, by label: (words in lower case, dimension of the unit)."""
-
-
-def text_columns(fields: Mapping[str, str]) -> Fields[str]:
-    """Columns of texts by the words of their labels: whatever unit a label names."""
-    return {(words, dimension): field for words, field in fields.items() for dimension in get_args(Dimension)}
 
 
 class VdiskColumn(NamedTuple):
@@ -60,14 +55,22 @@ def printed(label: tuple[str, str]) -> str:
 
 
 def read_columns(
-    table: PageTable, section: str, fields: Fields[_Field], notes: Notes, ignored: frozenset[str] = frozenset()
+    table: PageTable,
+    section: str,
+    fields: Fields[_Field],
+    notes: Notes,
+    texts: Mapping[str, _Field],
+    ignored: frozenset[str] = frozenset(),
 ) -> dict[_Field, TableColumn]:
-    """The columns that are understood, by what they become. Columns with `ignored` words are skipped."""
+    """The columns that are understood, by what they become.
+
+    `texts` are columns of texts by the words of their labels, with any unit; columns with `ignored` words are skipped.
+    """
     columns: dict[_Field, TableColumn] = {}
     twice: set[_Field] = set()
     for position, parts in enumerate(table.columns):
         name, label = printed(parts), read_label(" ".join(parts))
-        field = fields.get((label.words, label.unit.dimension))
+        field = texts.get(label.words) or fields.get((label.words, label.unit.dimension))
         if label.words in ignored or not name:
             continue
         if label.unknown:
@@ -162,7 +165,7 @@ def labelled_rows(
     The labels are in the column headed by one of `labels`, else in the first column without numbers. A column that
     names no unit has the unit that `units` has for its field; without `units`, the one in the label of the row.
     """
-    columns = read_columns(table, section, {**fields, **text_columns(dict.fromkeys(labels, "label"))}, notes, ignored)
+    columns = read_columns(table, section, fields, notes, dict.fromkeys(labels, "label"), ignored)
     numeric = {column.position for field, column in columns.items() if field != "label"}
     first = min(set(range(len(table.columns) + 1)) - numeric)
     where = columns.pop("label").position if "label" in columns else first

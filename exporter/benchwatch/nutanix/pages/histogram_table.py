@@ -29,7 +29,6 @@ _IGNORED = frozenset(("bar graph", "percent", *(f"percent of {kind}ios" for kind
 class HistogramKind(NamedTuple):
     """A kind of histogram, and the families that it becomes: IOs and their average by range, the average of all."""
 
-    dimension: Dimension
     unit: PrintedUnit
     """The unit of averages."""
     ios: Family
@@ -37,10 +36,8 @@ class HistogramKind(NamedTuple):
     average: Family | None
 
 
-LATENCY = HistogramKind(
-    "seconds", MICROSECONDS, f.FRONTEND_LATENCY_WINDOW, f.FRONTEND_LATENCY_RANGE, f.FRONTEND_LATENCY
-)
-SIZE = HistogramKind("bytes", BYTES, f.SIZE_WINDOW, f.SIZE_RANGE, None)
+LATENCY = HistogramKind(MICROSECONDS, f.FRONTEND_LATENCY_WINDOW, f.FRONTEND_LATENCY_RANGE, f.FRONTEND_LATENCY)
+SIZE = HistogramKind(BYTES, f.SIZE_WINDOW, f.SIZE_RANGE, None)
 
 
 class _Range(NamedTuple):
@@ -52,7 +49,7 @@ class _Range(NamedTuple):
     average: float | None
 
 
-def read_histogram(table: PageTable, section: str, kind: HistogramKind, op: str, notes: Notes) -> dict[Series, float]:
+def read_histogram(kind: HistogramKind, op: str, table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
     """IOs up to each upper edge (`le`, in seconds or whole bytes), and averages; no average where there was no IO.
 
     A size below 16 kB is at most 16,383 bytes, so that is the edge. A latency has any value: its edge is the end of its
@@ -63,7 +60,7 @@ def read_histogram(table: PageTable, section: str, kind: HistogramKind, op: str,
     ranges: list[_Range] = []
     fields: Fields[str] = {
         **{(f"number of {of}ios", ""): "ios" for of in _KINDS},
-        **{(f"average bucket {what}", unit): "average" for what in _WHATS for unit in ("", kind.dimension)},
+        **{(f"average bucket {what}", unit): "average" for what in _WHATS for unit in ("", kind.unit.dimension)},
     }
     units = {"average": kind.unit}
     rows = labelled_rows(table, section, fields, notes, labels=_LABELS, units=units, ignored=_IGNORED)
@@ -74,19 +71,19 @@ def read_histogram(table: PageTable, section: str, kind: HistogramKind, op: str,
                 total, average = numbers["ios"], mean
             else:
                 ios = numbers["ios"] or 0.0
-                ranges.append(_Range(*_edges(label, kind.dimension), ios, mean if ios else None))
+                low, high = _edges(label, kind.unit.dimension)
+                ranges.append(_Range(low, high, ios, mean if ios else None))
         except (QuantityUnreadable, KeyError):
             notes.refuse(section, f"row {label!r}")
-    full = sorted((each for each in ranges if each.ios), key=lambda each: each.low)
+    ranges.sort(key=lambda each: each.low)
+    full = [each for each in ranges if each.ios]
     if not full:
         return {}
-    ranges.sort(key=lambda each: each.low)
-    for end, low in zip(
-        [0.0, *(each.high for each in ranges)], [*(each.low for each in ranges), math.inf], strict=True
-    ):
-        if not math.isclose(end, low):
-            notes.refuse(section, f"ranges: none begins at {end:g}")
-            return {}
+    ends, lows = [0.0, *(each.high for each in ranges)], [*(each.low for each in ranges), math.inf]
+    missing = [end for end, low in zip(ends, lows, strict=True) if not math.isclose(end, low)]
+    if missing:
+        notes.refuse(section, f"ranges: none begins at {missing[0]:g}")
+        return {}
     counts: dict[Series, float] = {}
     averages: dict[Series, float] = {}
     count = 0.0
@@ -116,19 +113,13 @@ def _le(edge: float) -> str:
     return str(int(edge)) if edge == int(edge) else repr(edge)
 
 
-def _edges(label: str, dimension: Dimension) -> tuple[float, float]:
+def _edges(label: str, dimension: Dimension) -> list[float]:
     """Lower and upper edge in base units. Raises QuantityUnreadable if the label is not a range."""
+    edges: list[float] = []
     match = _RANGE.fullmatch(label)
-    if match is None:
-        raise QuantityUnreadable(label)
-    low, high = (_edge(text, dimension) for text in match.groups())
-    return low, high
-
-
-def _edge(text: str, dimension: Dimension) -> float:
-    if text.lower() in _INFINITE:
-        return math.inf
-    value = number(text, PrintedUnit(dimension))
-    if value is None or (value and text[-1].isdigit()):  # a number without its unit
-        raise QuantityUnreadable(text)
-    return value
+    for text in match.groups() if match else ("",):
+        edge = math.inf if text.lower() in _INFINITE else number(text, PrintedUnit(dimension))
+        if edge is None or (edge and text[-1].isdigit()):  # a number without its unit
+            raise QuantityUnreadable(label)
+        edges.append(edge)
+    return edges

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from ...values.printable import printable
 from .. import families as f
 from ..families import Series
-from .columns import Fields, VdiskColumn, excerpt, printed, read_columns, read_numbers, text_columns
+from .columns import Fields, VdiskColumn, excerpt, printed, read_columns, read_numbers
 from .notes import Notes, Unrecognised
 from .overview import Overview, is_overview, read_overview
 from .quantities import LARGEST, MAX_NAME, NO_VALUE, UNITS, QuantityUnreadable, label_value, read_label
@@ -39,7 +39,7 @@ _TITLES = {
 _OPS = (("read",), ("write",))
 _BACKEND_RATES = tuple((f.BACKEND_OPS, op) for op in _OPS)
 _FRONTEND_RATES = tuple((f.FRONTEND_OPS, op) for op in _OPS)
-_IDENTITY = text_columns({"vdisk id": "id", "vdisk name": "name"})
+_IDENTITY: Mapping[str, VdiskColumn | str] = {"vdisk id": "id", "vdisk name": "name"}
 HOSTED_COLUMNS: Fields[VdiskColumn] = {
     ("usage", "bytes"): VdiskColumn(f.USAGE),
     ("dedup", "bytes"): VdiskColumn(f.DEDUP),
@@ -236,8 +236,8 @@ def _section(table: PageTable) -> str | None:
 
 
 def _vdisks(table: PageTable, section: str, notes: Notes, most: int) -> VdiskTable:
-    fields: Fields[VdiskColumn | str] = {**_IDENTITY, **(HOSTED_COLUMNS if section == HOSTED else FRONTEND_COLUMNS)}
-    columns = read_columns(table, section, fields, notes)
+    fields: Fields[VdiskColumn | str] = {**(HOSTED_COLUMNS if section == HOSTED else FRONTEND_COLUMNS)}
+    columns = read_columns(table, section, fields, notes, _IDENTITY)
     places = {field: column.position for field, column in columns.items()}
     width = len(table.columns)
     rows: dict[str, VdiskRow] = {}

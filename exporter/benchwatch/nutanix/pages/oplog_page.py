@@ -14,7 +14,6 @@ from .quantities import NO_VALUE, QuantityUnreadable, number
 from .tables import read_tables
 
 SECTION = "oplog_flush_stats"
-_STORES = ("oplog", "lws")
 
 
 @dataclass(frozen=True)
@@ -30,25 +29,20 @@ def read_oplog_page(html: bytes) -> OplogPage:
     """Read the page. Never raises. `recognised` is empty if there is no row of totals."""
     notes = Notes()
     utilisation: dict[str, float] = {}
-    rows = [
-        row
-        for table in read_tables(html, notes)
-        for row in table.rows
-        if row and row[0].lower().rstrip(" :") == "total"
-    ]
-    if rows:
-        cells = rows[-1][1:]
+    rows = [row for table in read_tables(html, notes) for row in table.rows if row]
+    totals = [row[1:] for row in rows if row[0].lower().rstrip(" :") == "total"]
+    if totals:
         notes.found(SECTION)
-        for index, store in enumerate(_STORES):
-            part = cells[3 * index : 3 * index + 3]
-            try:
-                ratio = _ratio(part)
-            except QuantityUnreadable:
-                notes.refuse(SECTION, f"cells {excerpt(part)} of {store!r}")
-                continue
-            if ratio is not None:
-                utilisation[store] = ratio
-                notes.found(SECTION, f"{store}: {' | '.join(part)}")
+    for store, start in (("oplog", 0), ("lws", 3)) if totals else ():
+        cells = totals[-1][start : start + 3]
+        try:
+            ratio = _ratio(cells)
+        except QuantityUnreadable:
+            notes.refuse(SECTION, f"cells {excerpt(cells)} of {store!r}")
+            continue
+        if ratio is not None:
+            utilisation[store] = ratio
+            notes.found(SECTION, f"{store}: {' | '.join(cells)}")
     return OplogPage(utilisation, notes.recognised, tuple(notes.unrecognised))
 
 
@@ -58,12 +52,12 @@ def _ratio(cells: list[str]) -> float | None:
         raise QuantityUnreadable(excerpt(cells))
     if NO_VALUE.intersection(cells):
         return None
-    printed_text = cells[2].removesuffix("%").strip()
-    used, capacity, printed = number(cells[0]), number(cells[1]), number(printed_text)
+    text = cells[2].removesuffix("%").strip()
+    used, capacity, printed = map(number, (cells[0], cells[1], text))
     if used is None or printed is None or not capacity:
         raise QuantityUnreadable(excerpt(cells))
     ratio = used / capacity
-    last_digit = 10.0 ** -len(printed_text.partition(".")[2])
-    if abs(100 * ratio - printed) > last_digit and (cells[2] != printed_text or abs(ratio - printed) > last_digit):
+    last_digit = 10.0 ** -len(text.partition(".")[2])
+    if abs(100 * ratio - printed) > last_digit and (cells[2] != text or abs(ratio - printed) > last_digit):
         raise QuantityUnreadable(excerpt(cells))
     return ratio

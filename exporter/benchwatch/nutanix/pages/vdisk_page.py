@@ -16,12 +16,13 @@ whether writes bypass the oplog. The page without a query may show all vdisks on
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from ...metrics.samples import Family
 from .. import families as f
 from ..families import Series
 from .columns import Fields, excerpt, labelled_rows
-from .histogram_table import LATENCY, SIZE, HistogramKind, read_histogram
+from .histogram_table import LATENCY, SIZE, read_histogram
 from .notes import Notes, Unrecognised
 from .quantities import NO_VALUE, PERCENT, QuantityUnreadable, number, read_label
 from .tables import PageTable, collapse, identifier, read_tables
@@ -46,7 +47,6 @@ _SHARES: Fields[str] = {
     ("percent", "ratio"): "ratio",
     ("", "ratio"): "ratio",
 }
-
 _ROUNDING = 0.1
 """The shares on a page are whole percents, so their sum may differ from 1."""
 
@@ -112,20 +112,17 @@ def _rows(table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
             notes.refuse(section, f"row {text!r}")
         elif (series := _ROWS[key]) is not None:
             family, labels = series
-            new = {(family, (*labels, column)): value for column, value in numbers.items() if column != "total"}
+            known = {column: value for column, value in numbers.items() if value is not None and column != "total"}
+            new = {(family, (*labels, column)): value for column, value in known.items()}
             if new.keys() & found.keys():
                 notes.refuse(section, f"row {text!r}: a second row with this name")
             else:
-                found |= _present(new)
+                found |= new
     for op in ("read", "write"):
         shares = [(family, labels) for family, labels in found if labels == (op,)]
         total = sum(found[series] for series in shares)
         found = _whole(found, shares, total if len(shares) > 1 or not total else 1, section, notes)
     return found
-
-
-def _present(numbers: Mapping[Series, float | None]) -> dict[Series, float]:
-    return {series: value for series, value in numbers.items() if value is not None}
 
 
 def _whole(
@@ -139,26 +136,17 @@ def _whole(
     return {series: value for series, value in found.items() if series not in shares}
 
 
-def _histogram(kind: HistogramKind, op: str) -> "_Reader":
-    return lambda table, section, notes: read_histogram(table, section, kind, op, notes)
-
-
-def _shares(ratio: Family, rate: Family) -> "_Reader":
-    def read(table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
-        units = {"ratio": PERCENT}
-        rows = labelled_rows(table, section, _SHARES, notes, labels=("source", "destination"), units=units)
-        total = rows.pop(next((text for text in rows if text.lower() == "total"), ""), {}).get("ratio")
-        found = _present(
-            {
-                (family, (identifier(text),)): numbers.get(field)
-                for text, numbers in rows.items()
-                for field, family in (("ratio", ratio), ("rate", rate))
-            }
-        )
-        shares = [series for series in found if series[0] is ratio]
-        return _whole(found, shares, 1 if total is None else total, section, notes)
-
-    return read
+def _shares(ratio: Family, rate: Family, table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
+    rows = labelled_rows(table, section, _SHARES, notes, labels=("source", "destination"), units={"ratio": PERCENT})
+    found: dict[Series, float] = {
+        (family, (identifier(text),)): value
+        for text, numbers in rows.items()
+        for field, family in (("ratio", ratio), ("rate", rate))
+        if (value := numbers.get(field)) is not None
+    }
+    total = found.pop((ratio, ("total",)), 1)
+    found.pop((rate, ("total",)), None)
+    return _whole(found, [series for series in found if series[0] is ratio], total, section, notes)
 
 
 def _up_migrations(table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
@@ -186,13 +174,13 @@ def _span(text: str) -> str:
 _Reader = Callable[[PageTable, str, Notes], Mapping[Series, float]]
 _SECTIONS: Mapping[str, _Reader] = {
     "ops_and_randomness": _rows,
-    "frontend_read_latency": _histogram(LATENCY, "read"),
-    "frontend_write_latency": _histogram(LATENCY, "write"),
-    "read_size_distribution": _histogram(SIZE, "read"),
-    "write_size_distribution": _histogram(SIZE, "write"),
+    "frontend_read_latency": partial(read_histogram, LATENCY, "read"),
+    "frontend_write_latency": partial(read_histogram, LATENCY, "write"),
+    "read_size_distribution": partial(read_histogram, SIZE, "read"),
+    "write_size_distribution": partial(read_histogram, SIZE, "write"),
     "working_set_sizes": _rows,
-    "read_source": _shares(f.READ_SOURCE_RATIO, f.READ_SOURCE_BYTES),
-    "write_destination": _shares(f.WRITE_DESTINATION_RATIO, f.WRITE_DESTINATION_BYTES),
+    "read_source": partial(_shares, f.READ_SOURCE_RATIO, f.READ_SOURCE_BYTES),
+    "write_destination": partial(_shares, f.WRITE_DESTINATION_RATIO, f.WRITE_DESTINATION_BYTES),
     "extent_group_up_migration": _up_migrations,
 }
 SECTION_NAMES = tuple(_SECTIONS)

@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchwatch.metrics.exposition import Exposition
-from benchwatch.nutanix.cvm_metrics import CvmSource
 from benchwatch.nutanix.cvm_settings import VdiskDisk
-from benchwatch.nutanix.cvm_snapshot import Detail, Snapshot, Status
+from benchwatch.nutanix.cvm_snapshot import CvmSource, Detail, Snapshot, Status
 from benchwatch.nutanix.families import FAMILIES
 from benchwatch.nutanix.pages.main_page import read_main_page
 from benchwatch.nutanix.pages.oplog_page import read_oplog_page
