@@ -60,52 +60,48 @@ def _words(
     size = len(pages.bodies[MAIN])
     yield f"{client.url}: read {len(pages.bodies)} pages in {seconds:.2f} s; the main page has {size} bytes."
     counts = {
-        OVERVIEW: "",
-        CLUSTER: _number(len(main.disks), "disk"),
-        FRONTEND: _number(len(main.frontend.rows), "vdisk"),
-        HOSTED: _number(len(main.hosted.rows), "vdisk"),
+        CLUSTER: f": {_number(len(main.disks), 'disk')}",
+        FRONTEND: f": {_number(len(main.frontend.rows), 'vdisk')}",
+        HOSTED: f": {_number(len(main.hosted.rows), 'vdisk')}",
     }
     for section, (name, meaning) in _SECTIONS.items():
-        yield ""
         if section in main.recognised:
-            yield f"{name}: {counts[section]}".rstrip(": ")
-            yield from (f"  {label}" for label in main.recognised[section])
+            yield from ("", f"{name}{counts.get(section, '')}", *(f"  {label}" for label in main.recognised[section]))
         else:
-            yield f"{name}: not found, {meaning}"
-        if section == FRONTEND and main.unmatched:
-            yield f"  Without a matching row in Hosted VDisks, by name or uuid ({len(main.unmatched)}):"
-            yield from (f"    {row.name}" for row in main.unmatched[:MOST_LINES])
-            if len(main.unmatched) > MOST_LINES:
-                yield f"    ... and {len(main.unmatched) - MOST_LINES} more"
-    yield from _refused(main.unrecognised)
+            yield from ("", f"{name}: not found, {meaning}")
+        if section == FRONTEND:
+            names = [row.name for row in main.unmatched]
+            yield from _some("Without a matching row in Hosted VDisks, by name or uuid", names)
+    yield from _left_out(main.unrecognised)
     for vdisk, page in details.items():
         sections = page.recognised if page.of(vdisk) else {}
         yield from ("", f"Page of vdisk {vdisk}: {len(sections)} of {len(SECTION_NAMES)} sections")
         for name in SECTION_NAMES:
             labels = ", ".join(sections.get(name, ()))
             yield f"  {name}: {labels or 'found' if name in sections else 'not found'}"
-        yield from _refused(page.unrecognised)
+        yield from _left_out(page.unrecognised)
     if oplog is not None:
         shares = ", ".join(f"{store} {ratio:.1%}" for store, ratio in oplog.utilisation.items())
         yield from ("", f"Oplog flush statistics: {shares or 'no utilisation found'}")
-        yield from _refused(oplog.unrecognised)
+        yield from _left_out(oplog.unrecognised)
     for page_name, problem in pages.problems.items():
         yield from ("", f"Page {page_name}: {problem}")
-    yield ""
-    if _is_usable(main):
-        yield "Usable."
-    else:
-        yield from ("Not usable: the page has no table of vdisks.", "", *ADVICE.splitlines())
+    advice = ("Not usable: the page has no table of vdisks.", "", *ADVICE.splitlines())
+    yield from ("", *(["Usable."] if _is_usable(main) else advice))
 
 
 def _number(count: int, noun: str) -> str:
     return f"{count} {noun}{'s' * (count != 1)}"
 
 
-def _refused(entries: Iterable[Unrecognised]) -> Iterator[str]:
-    lines = [f"    {section}: {text}" for section, text, _ in entries]
+def _left_out(entries: Iterable[Unrecognised]) -> Iterator[str]:
+    return _some("Not recognised and left out", [f"{section}: {text}" for section, text, _ in entries])
+
+
+def _some(title: str, lines: Sequence[str]) -> Iterator[str]:
+    """A list with its title and number, at most MOST_LINES lines; nothing if it is empty."""
     if lines:
-        yield f"  Not recognised and left out ({len(lines)}):"
-        yield from lines[:MOST_LINES]
+        yield f"  {title} ({len(lines)}):"
+        yield from (f"    {line}" for line in lines[:MOST_LINES])
     if len(lines) > MOST_LINES:
         yield f"    ... and {len(lines) - MOST_LINES} more"

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 from .cluster import Cluster
@@ -63,17 +64,18 @@ class Guest:
             for passed in range(self._counted, second):
                 self._counters.update(dict(self._passed(passed)))
             self._counted = max(self._counted, second)
-            families = sorted(self._counters.items())
-        kinds = {"node_memory_MemTotal_bytes": _MEMORY, "node_memory_MemAvailable_bytes": _MEMORY // 2}
+            counted = sorted(self._counters.items())
         dirty = self._cluster.load(DATA, second).write.rate * 8192 * 5
-        kinds |= {"node_memory_Dirty_bytes": dirty, "node_memory_Writeback_bytes": 0}
-        lines = [f"# TYPE {name} gauge\n{name} {value}" for name, value in kinds.items()]
+        gauges = {
+            "node_memory_MemTotal_bytes": _MEMORY,
+            "node_memory_MemAvailable_bytes": _MEMORY // 2,
+            "node_memory_Dirty_bytes": dirty,
+            "node_memory_Writeback_bytes": 0,
+        }
+        lines = [f"# TYPE {name} gauge\n{name} {value}" for name, value in gauges.items()]
         lines.append(f'# TYPE node_uname_info gauge\nnode_uname_info{{nodename="{NAME}",sysname="Linux"}} 1')
-        for number, (series, value) in enumerate(families):
-            name = series.partition("{")[0]
-            if not number or families[number - 1][0].partition("{")[0] != name:
-                lines.append(f"# TYPE {name} counter")
-            lines.append(f"{series} {value:.6f}")
+        for family, samples in groupby(counted, key=lambda sample: sample[0].partition("{")[0]):
+            lines += [f"# TYPE {family} counter", *(f"{series} {value:.6f}" for series, value in samples)]
         return "\n".join(lines) + "\n"
 
     def _wait(self, vdisk: str, second: int, op: str) -> float:
