@@ -39,7 +39,8 @@ _WITHOUT_FILES = frozenset(
 _VERSION = re.compile(r"fio-(\d+)\.(\d+)")
 _SECTION = re.compile(rb"^\s*\[[^\]]+\]\s*$", re.MULTILINE)
 _COMMENT = re.compile(r"[;#].*")
-_HEAD = 64 * 1024
+_LONGEST = 1024 * 1024
+"""Bytes of a job file that are read."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ def read(arguments: Sequence[str], version: str) -> FioCommand:
             files.append(Path(word))
             continue
         name, has_value, value = word.lstrip("-").partition("=")
-        apart = words and not words[0].startswith("-") and not _is_job_file(Path(words[0]))
+        apart = words and not words[0].startswith("-") and not _job_file(Path(words[0]))
         if apart and not has_value and name not in _SWITCHES:
             value = words.pop(0)
         if name == "section":
@@ -181,24 +182,22 @@ def read(arguments: Sequence[str], version: str) -> FioCommand:
     return FioCommand(own, tuple(jobs), (int(match[1]), int(match[2])) if match else None)
 
 
-def _is_job_file(path: Path) -> bool:
-    """Whether it is a job file. A pipe is not opened: fio would lose what is read from it."""
+def _job_file(path: Path) -> str:
+    """The text of a job file; empty if it is none. A pipe is not opened: fio would lose what is read from it."""
     try:
-        if not path.is_file():
-            return False
-        with path.open("rb") as file:
-            return bool(_SECTION.search(file.read(_HEAD)))
+        if path.is_file():
+            with path.open("rb") as file:
+                text = file.read(_LONGEST)
+            return text.decode(errors="replace") if _SECTION.search(text) else ""
     except OSError:
-        return False
+        pass
+    return ""
 
 
 def _sections(path: Path, of_all: dict[str, str], selected: set[str]) -> list[dict[str, str]]:
     """The jobs of a job file, or the selected ones; one without options if the file cannot be read."""
-    if not _is_job_file(path):
-        return [{}]
-    try:
-        text = path.read_text(errors="replace")
-    except OSError:
+    text = _job_file(path)
+    if not text:
         return [{}]
     shared, jobs = dict(of_all), []
     options: dict[str, str] = {}

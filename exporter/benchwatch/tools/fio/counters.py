@@ -87,8 +87,12 @@ class Counters:
     """Latencies by bin of fio (see benchwatch.metrics.buckets)."""
     used: slice
     """The bins from the first to the last that is not empty in any series."""
-    binned: NDArray[np.bool_]
-    """Which series have bins."""
+
+    @property
+    def binned(self) -> NDArray[np.bool_]:
+        """Which series have bins."""
+        binned: NDArray[np.bool_] = self.counts.max(axis=1, initial=0) > 0
+        return binned
 
 
 def count(document: FioDocument) -> Counters:
@@ -109,7 +113,7 @@ def count(document: FioDocument) -> Counters:
         totals, highest = np.zeros((len(series), _SUMMED)), np.zeros(len(series))
         np.add.at(totals, rows, numbers[:, :_SUMMED])
         np.maximum.at(highest, rows, numbers[:, HIGHEST])
-    counts, used, binned = _counts([one.latency.bins for one in members], rows, len(series))
+    counts, used = _counts([one.latency.bins for one in members], rows, len(series))
     return Counters(
         document,
         document.built or float(document.timestamp),
@@ -123,7 +127,6 @@ def count(document: FioDocument) -> Counters:
         highest,
         counts,
         used,
-        binned,
     )
 
 
@@ -201,18 +204,17 @@ def _observations(latency: Latency, issued: int) -> int:
     return issued if latency.mean > 0 else 0
 
 
-def _counts(texts: Sequence[Raw], rows: Integers, height: int) -> tuple[Integers, slice, NDArray[np.bool_]]:
+def _counts(texts: Sequence[Raw], rows: Integers, height: int) -> tuple[Integers, slice]:
     """The bins of all members, by series."""
-    counts, binned = np.zeros(height * FIO_BINS, dtype=np.int64), np.zeros(height, dtype=np.bool_)
+    counts = np.zeros(height * FIO_BINS, dtype=np.int64)
     used = slice(FIO_BINS, 0)
     keys, values = _bins(texts)
     if len(keys):
         owners = rows.repeat([bytes(text).count(b":") for text in texts])
         columns = bins(keys)
         used = slice(int(columns.min()), int(columns.max()) + 1)
-        binned[owners] = True
         np.add.at(counts, owners * FIO_BINS + columns, values)
-    return counts.reshape(height, FIO_BINS), used, binned
+    return counts.reshape(height, FIO_BINS), used
 
 
 def _bins(texts: Sequence[Raw]) -> tuple[Integers, Integers]:

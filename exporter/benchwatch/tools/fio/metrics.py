@@ -59,36 +59,22 @@ IOS = _live("ios_total", "I/Os issued; for sync, syncs completed.", kind="counte
 BYTES_TOTAL = _live("bytes_total", "Bytes completed.", kind="counter")
 SHORT_IOS = _live("short_ios_total", "I/Os that transferred less than requested.", kind="counter")
 DROPPED_IOS = _live("dropped_ios_total", "I/Os dropped.", kind="counter")
-COMPLETION_LATENCY = _live(
-    "completion_latency_seconds",
-    "Completion latency, from json+ bins.",
-    kind="histogram",
-)
+COMPLETION_LATENCY = _live("completion_latency_seconds", "Completion latency, from json+ bins.", kind="histogram")
 SUBMISSION_LATENCY = _live(
     "submission_latency_seconds",
     "Submission latency; absent for engines that complete an I/O as they submit it.",
     kind="summary",
 )
 TARGET_IOPS = _live(
-    "target_iops",
-    "I/Os a second that rate_iops= allows, times numjobs; of a reported group, its first job's.",
+    "target_iops", "I/Os a second that rate_iops= allows, times numjobs; of a reported group, its first job's."
 )
 TARGET_BANDWIDTH = _live(
     "target_bandwidth_bytes_per_second",
     "Bytes a second that rate= allows, times numjobs; of a reported group, its first job's.",
 )
 JOB_ERROR = _run("job_error", "errno of an ended job, 0 for none.", "job")
-JOB_CPU = _live(
-    "job_cpu_ratio",
-    "CPUs used by a job's processes, in user and system mode, last window.",
-    "job",
-    "mode",
-)
-DISK_UTIL = _live(
-    "disk_util_ratio",
-    "Share of the time since fio started that a disk was busy, with any I/O.",
-    "disk",
-)
+JOB_CPU = _live("job_cpu_ratio", "CPUs used by a job's processes, in user and system mode, last window.", "job", "mode")
+DISK_UTIL = _live("disk_util_ratio", "Share of the time since fio started that a disk was busy, with any I/O.", "disk")
 JOB_INFO = _run(
     "job_info",
     "1; options of a job as fio prints them, empty if not given; of a reported group, one job's.",
@@ -102,8 +88,7 @@ RESULT_IOPS = _run(
     "I/Os a second over the whole run: all I/Os by the longest runtime. Absent for op=verify with verify_backlog=.",
 )
 RESULT_BANDWIDTH = _run(
-    "result_bandwidth_bytes_per_second",
-    "Bytes a second over the whole run, as in fio_result_iops.",
+    "result_bandwidth_bytes_per_second", "Bytes a second over the whole run, as in fio_result_iops."
 )
 RESULT_LATENCY_AVERAGE = _run("result_latency_average_seconds", "Mean completion latency.")
 RESULT_LATENCY = _run(
@@ -123,13 +108,9 @@ _INFO_OPTIONS = JOB_INFO.labels[2:]
 def live(windows: Mapping[JobSeries, Window]) -> Iterator[Sample]:
     """What happened in the last window."""
     for series, window in windows.items():
-        values = (
-            (IOPS, window.iops),
-            (BANDWIDTH, window.bandwidth),
-            (LATENCY_AVERAGE, window.latency),
-            (LATENCY_MAX, window.maximum),
-        )
-        for family, value in values:
+        values = ((IOPS, window.iops), (BANDWIDTH, window.bandwidth))
+        latencies = ((LATENCY_AVERAGE, window.latency), (LATENCY_MAX, window.maximum))
+        for family, value in (*values, *latencies):
             if value is not None:
                 yield Sample(family, series, value)
         for quantile, seconds in zip(_QUANTILE_TEXTS, window.quantiles, strict=False):
@@ -148,12 +129,13 @@ def machine(counters: Counters, cpu: Mapping[str, tuple[float, float]]) -> Itera
 
 def totals(counters: Counters, buckets: Buckets) -> Iterator[Sample]:
     """What has been counted so far."""
-    for row, (series, numbers) in enumerate(zip(counters.series, counters.totals.tolist(), strict=True)):
+    columns = (counters.series, counters.totals.tolist(), counters.binned, counters.counts)
+    for series, numbers, binned, counts in zip(*columns, strict=True):
         for family, column in _COUNTERS:
             if family is IOS or series.operation != "sync":
                 yield Sample(family, series, int(numbers[column]))
-        if counters.binned[row]:
-            yield Sample(COMPLETION_LATENCY, series, buckets.value(counters.counts[row], numbers[LATENCY]))
+        if binned:
+            yield Sample(COMPLETION_LATENCY, series, buckets.value(counts, numbers[LATENCY]))
         if submitted := int(numbers[SUBMITTED]):
             yield Sample(SUBMISSION_LATENCY, series, SummaryValue(submitted, numbers[SUBMISSION]))
 
@@ -204,7 +186,7 @@ def results(counters: Counters) -> Iterator[Sample]:
             continue
         yield Sample(RESULT_LATENCY_AVERAGE, series, latency / timed)
         found: Mapping[str, float] = {}
-        if counters.binned[row]:
+        if counters.counts[row].any():
             found = dict(zip(_QUANTILE_TEXTS, quantiles(counters.counts[row], QUANTILES), strict=False))
         elif len(members[series]) == 1:
             found = _percentiles(members[series][0].latency)

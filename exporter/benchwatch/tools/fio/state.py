@@ -129,10 +129,6 @@ class FioState:
         if self._final:
             yield from metrics.results(self._counters)
 
-    @property
-    def _is_interrupted(self) -> bool:
-        return self.outcome == "interrupted"
-
     def _hear(self, message: Message, arrived: float) -> None:
         """Note what is outside the documents."""
         meaning, text, number = message
@@ -158,9 +154,9 @@ class FioState:
         gap = None if before is None or self.last_report is None else time - self.last_report
         if self.start is None or document.built is None or (before and not before.document.has_begun):
             self.start = _start(counters, time)
-        if before is not None and gap is not None and self.outcome and not self._is_interrupted:
+        if before is not None and gap is not None and self.outcome and self.outcome != "interrupted":
             went_on = counters.totals[:, ISSUED].sum() != before.totals[:, ISSUED].sum()
-            self._doubtful |= bool(went_on and gap >= (self.report_interval or 0.0) / 2)
+            self._doubtful |= bool(went_on) and not self._is_short(gap)
         self._go_on()
         self._counters, self._final, self._silent_after = counters, False, None
         self.tool_version, self.last_report = document.version, time
@@ -174,6 +170,10 @@ class FioState:
         elif over == "perhaps":
             self._silent_after = arrived
 
+    def _is_short(self, seconds: float) -> bool:
+        """Whether it is less than half the status interval."""
+        return seconds < (self.report_interval or 0.0) / 2
+
     def _note_gap(self, seconds: float) -> None:
         if seconds >= _TINY:
             self._gaps.append(seconds)
@@ -181,7 +181,7 @@ class FioState:
     def _judge(self, gap: float | None) -> Judgement:
         """Whether the document is the last one."""
         assert self._counters
-        if self._counters.document.of_clients or self._is_interrupted:
+        if self._counters.document.of_clients or self.outcome == "interrupted":
             return "over"
         if self._counters.document.of_report:  # with --status-interval, another one may follow
             return "perhaps"
@@ -190,15 +190,15 @@ class FioState:
 
     def _go_on(self) -> None:
         """After further output, what seemed to have ended the run did not end it."""
-        if not self._is_interrupted:
+        if self.outcome != "interrupted":
             self.outcome, self.reason, self.end = "", "", None
 
     def _end(self) -> None:
         """What was read last ended the run."""
         self._final = self._counters is not None
-        if self._final or not self._is_interrupted:
+        if self._final or self.outcome != "interrupted":
             self.end = self.last_report
-        if not self._is_interrupted:
+        if self.outcome != "interrupted":
             failed = (because(job, error) for job, error in self._errors.items() if error)
             self.reason = failure(self._counters) if self._counters else next(failed, "")
             self.outcome = "failed" if self.reason else "finished"
@@ -208,7 +208,7 @@ class FioState:
         base = self._base
         if base is not None:
             length = counters.time - base.time
-            if length <= 0 or length < (self.report_interval or 0.0) / 2:
+            if length <= 0 or self._is_short(length):
                 if length < 0 or restarted(base, counters).any():
                     self._base = counters
                 return
@@ -221,18 +221,13 @@ class FioState:
         used = cpu_use(base, counters) if base is not None else {}
         self._cpu = {label: use for label, use in used.items() if label in active}
         self._base = counters
-        self._report(counters.time, windows, begun)
-
-    def _report(self, time: float, windows: Mapping[JobSeries, Window], begun: Set[JobSeries]) -> None:
-        """Add the windows to the history if every series that has begun has one."""
-        if not begun <= windows.keys() or not windows:
-            self.idle_reports = 0
-            return
-        rate, latency = main_figures.of_windows(windows)
-        if rate is not None:
-            self.history.append(Report(time, rate, latency))
-        idle = bool(self._windows) and not any(window.iops for window in self._windows.values())
-        self.idle_reports = self.idle_reports + 1 if idle else 0
+        is_idle = bool(self._windows) and not any(window.iops for window in self._windows.values())
+        is_whole = bool(windows) and begun <= windows.keys()
+        self.idle_reports = self.idle_reports + 1 if is_idle and is_whole else 0
+        if is_whole:
+            rate, latency = main_figures.of_windows(windows)
+            if rate is not None:
+                self.history.append(Report(counters.time, rate, latency))
 
 
 def _stalled(counters: Counters, windows: Mapping[JobSeries, Window], begun: Set[JobSeries]) -> Set[JobSeries]:
