@@ -9,7 +9,6 @@ Numbers are shown only while they are younger than three intervals (those of a v
 by the monotonic clock at the time of the scrape, even while a poll is waiting. After that, the CVM counts as down.
 """
 
-import itertools
 import logging
 import math
 import threading
@@ -67,9 +66,8 @@ class Poller(CvmSource):
         self._errors: Counter[tuple[str, str]] = Counter()
         self._unrecognised: Counter[str] = Counter()
         self._unmatched = 0
-        self._turns: dict[str, int] = {}
-        """The number of the last request for each vdisk's page."""
-        self._requests = itertools.count()
+        self._turns: list[str] = []
+        """Selected vdisks, the one whose page was requested last at the end."""
         self._broken: set[str] = set()
         """Vdisks whose page could not be used at their last turn. A missing page is an error only the second time: the
         vdisk may be gone from the next main page."""
@@ -187,12 +185,13 @@ class Poller(CvmSource):
         selected = {row.label: row for row in main.hosted.rows if row in self._selection}
         most = self._settings.vdisks.max_detail_pages
         self._keep_details = self._keep * max(math.ceil(len(selected) / max(most, 1)), 1)
-        self._turns = {vdisk: turn for vdisk, turn in self._turns.items() if vdisk in selected}
+        known = dict.fromkeys(vdisk for vdisk in self._turns if vdisk in selected)
+        self._turns = [*(vdisk for vdisk in selected if vdisk not in known), *known]
         self._broken.intersection_update(selected)
-        for index, vdisk in enumerate(sorted(selected, key=lambda vdisk: self._turns.get(vdisk, -1))[:most]):
+        for index, vdisk in enumerate(self._turns[:most]):
             if self._stopping.is_set() or (index and self._monotonic() - began >= self._settings.poll_interval):
                 break
-            self._turns[vdisk] = next(self._requests)
+            self._turns.append(self._turns.pop(0))
             details.pop(vdisk, None)
             try:
                 details[vdisk] = self._detail(vdisk, selected[vdisk])

@@ -12,8 +12,8 @@ from benchwatch.nutanix.simulator.server import CvmHandler, SimulatedCvm
 
 from .page_variations import PAGE_VARIATIONS, write
 
-EVENT_SECONDS = 30
-"""When a restart or a move happens, seconds after the start."""
+RESTART_SECONDS = 30
+"""When a restart happens, seconds after the start."""
 HUGE_BYTES = 100 * 1024 * 1024
 LATE_SECONDS = 60.0
 DRIP_SECONDS = 0.1
@@ -38,7 +38,6 @@ SERVER_VARIATIONS: Mapping[str, str] = {
     "closed": "the connection is closed without an answer",
     "restart": "Stargate restarts after 30 s: incarnation and start time change",
     "vdisk-gone": "the last vdisk is listed once; then its page is missing (404), and it is no longer listed",
-    "vdisk-moved": "the first vdisk moves to the next CVM after 30 s",
 }
 
 _OTHER_PAGE = "<html><body><h1>It works!</h1><p>The server is running.</p></body></html>\n"
@@ -152,6 +151,7 @@ class VariedCvm(SimulatedCvm):
         self._at_once = 0
         self._bound: socket.socket | None = None
         self._lock = threading.Lock()
+        self._last = cluster.vdisks[-1]
         super().__init__(cluster, number)
 
     def __enter__(self) -> "VariedCvm":
@@ -184,15 +184,14 @@ class VariedCvm(SimulatedCvm):
     def page(self, target: str) -> str | None:
         if "not-a-cvm" in self.variations:
             return _OTHER_PAGE
-        cluster = self.cluster
-        is_late = cluster.second >= EVENT_SECONDS
-        cluster.restarts = int(is_late and "restart" in self.variations)
-        if is_late and "vdisk-moved" in self.variations:
-            cluster.moved[cluster.vdisks[0]] = 1
-        if "vdisk-gone" in self.variations and target.endswith(f"?vdisk_id={cluster.vdisks[-1]}"):
-            cluster.gone.add(cluster.vdisks[-1])
+        vdisks = self.cluster.vdisks
+        if "vdisk-gone" in self.variations and target.endswith(f"?vdisk_id={self._last}") and self._last in vdisks:
+            vdisks.remove(self._last)
         document = self.document(target)
-        return None if document is None else write(document, self.variations)
+        html = None if document is None else write(document, self.variations)
+        if html and "restart" in self.variations and self.cluster.second >= RESTART_SECONDS:
+            return html.replace("30986558", "30986559").replace("20240506-", "20240507-")
+        return html
 
 
 def _huge() -> Iterator[bytes]:

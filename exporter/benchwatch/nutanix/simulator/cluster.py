@@ -1,7 +1,6 @@
 """A cluster of simulated CVMs: the pages of each CVM at a moment of a scene."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 
 from ...values.errors import ConfigError
 from ...values.suggestion import did_you_mean, either
@@ -13,7 +12,6 @@ from .scenes import PUBLISHED_SCENES, background, jitter
 
 SCENES = {**PUBLISHED_SCENES, **FAULT_SCENES}
 _OPLOG_KILOBYTES = 100 * 1024 * 1024
-_BEGIN = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
 
 
 class Cluster:
@@ -33,12 +31,6 @@ class Cluster:
         self._began = clock()
         others = (str(50_000 + 13 * index) for index in range(vdisks - len(self._scene.vdisks)))
         self.vdisks = [*self._scene.vdisks, *others]
-        self.gone: set[str] = set()
-        """Vdisks that were removed."""
-        self.moved: dict[str, int] = {}
-        """The CVMs of vdisks that were moved."""
-        self.restarts = 0
-        """How often all CVMs have been restarted."""
 
     @property
     def second(self) -> int:
@@ -49,8 +41,7 @@ class Cluster:
         """The vdisks that this CVM (from 0) has now."""
         hosts = {vdisk: index % self._cvms for index, vdisk in enumerate(self.vdisks)}
         hosts |= dict.fromkeys(self._scene.vdisks, min(self._scene.host(self.second), self._cvms - 1))
-        hosts |= self.moved
-        return [vdisk for vdisk, host in hosts.items() if host == cvm and vdisk not in self.gone]
+        return [vdisk for vdisk, host in hosts.items() if host == cvm]
 
     def main(self, cvm: int) -> PageDocument:
         """The main page."""
@@ -93,16 +84,11 @@ class Cluster:
         return background(vdisk, second, self._seed)
 
     def _stargate(self, number: int) -> sections.Stargate:
-        start = _BEGIN + timedelta(days=self.restarts)
         disks = [None, *(f"{154 + 10 * number - k} (188/209)" for k in range(2))]
         disks += [f"{152 + 10 * number - k} (477/862)" for k in range(4)]
-        return sections.Stargate(
-            f"10.3.140.{151 + number}",
-            str(7 + number),
-            str(30_986_558 + 1000 * number + self.restarts),
-            start.strftime("%Y%m%d-%H:%M:%S-GMT%z"),
-            disks,
-        )
+        incarnation = str(30_986_558 + 1000 * number)
+        start = "20240506-07:08:09-GMT+0000"
+        return sections.Stargate(f"10.3.140.{151 + number}", str(7 + number), incarnation, start, disks)
 
 
 def _name(vdisk: str) -> str:
