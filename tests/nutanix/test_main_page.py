@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchwatch.nutanix import families as f
-from benchwatch.nutanix.pages.main_page import Disk, MainPage, VdiskRow, file_name, read_main_page, vdisk_uuid
+from benchwatch.nutanix.pages.main_page import Disk, MainPage, VdiskRow, read_main_page
 from benchwatch.nutanix.pages.notes import Unrecognised
 from tests.support.vdisks import row_values
 
@@ -265,7 +265,7 @@ def test_no_two_front_end_rows_are_one_vdisk(hosted: dict[str, str], frontend: l
     ],
 )
 def test_the_uuid_of_a_vdisk_is_the_only_one_in_its_name(name: str, uuid: str) -> None:
-    assert vdisk_uuid(name) == uuid
+    assert VdiskRow("", name, ()).uuid == uuid
 
 
 def test_units_of_labels_are_read() -> None:
@@ -405,7 +405,7 @@ def test_the_cache_goes_by_the_names_of_all_builds(word: str) -> None:
     ],
 )
 def test_the_file_name_stands_in_the_outermost_parentheses(name: str, file: str) -> None:
-    assert file_name(name) == file
+    assert VdiskRow("", name, ()).file == file
 
 
 @settings(max_examples=150)

@@ -15,7 +15,7 @@ import pytest
 
 from benchwatch.cli import main
 from benchwatch.nutanix import families as f
-from benchwatch.nutanix.pages.main_page import MainPage, file_name, read_main_page
+from benchwatch.nutanix.pages.main_page import MainPage, read_main_page
 from benchwatch.nutanix.pages.quantities import UNITS
 from benchwatch.nutanix.pages.vdisk_page import VdiskStats, read_vdisk_page
 from benchwatch.nutanix.simulator.cluster import Cluster
@@ -177,7 +177,7 @@ def test_the_same_seed_gives_the_same_pages_and_another_gives_others() -> None:
 def test_thousands_of_vdisks_are_served() -> None:
     page = Player("checkpoint", vdisks=3000).main(45)
     assert len(page.hosted.rows) == 3000
-    assert len({file_name(row.name) for row in page.hosted.rows}) == 3000
+    assert len({row.file for row in page.hosted.rows}) == 3000
 
 
 @pytest.mark.parametrize("name", PAGE_VARIATIONS)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from ..metrics.samples import Sample, SampleColumn
 from . import families as f
 from .cvm_settings import Mapped, VdiskDisk
-from .pages.main_page import MainPage, VdiskTable, file_name, is_uuid
+from .pages.main_page import MainPage, VdiskTable
 from .pages.oplog_page import OplogPage
 from .pages.vdisk_page import VdiskStats
 
@@ -130,9 +130,9 @@ def snapshot_samples(snapshot: Snapshot, mapping: Mapped) -> Iterator[Sample | S
     frontend, hosted = main.frontend_labels, [row.label for row in main.hosted.rows]
     rows = dict(zip(frontend, main.frontend.rows, strict=True)) | dict(zip(hosted, main.hosted.rows, strict=True))
     for vdisk, row in rows.items():
-        file = file_name(row.name)
+        file = row.file
         mapped = mapping.get(file.lower(), _NO_DISK)
-        uuid = file if is_uuid(file) else ""
+        uuid = file if file.lower() == row.uuid else ""
         yield Sample(f.VDISK_INFO, (vdisk, uuid, row.name, mapped.vm, mapped.disk, mapped.role), 1)
     yield from _table(main.frontend, frontend)
     yield from _table(main.hosted, hosted)

@@ -8,7 +8,7 @@ from ..values.errors import ConfigError, excerpt
 from ..values.yaml import read_yaml
 from .cvm_settings import KEEP_INTERVALS, Mapped, NutanixSettings, VdiskDisk, VdiskSelection, mapped
 from .cvm_snapshot import CvmSource
-from .pages.main_page import VdiskRow, file_name
+from .pages.main_page import VdiskRow
 
 
 def load_mapping(settings: NutanixSettings, folder: Path) -> Mapped:
@@ -30,13 +30,12 @@ class Selection:
         self._mapping = mapping
 
     def __contains__(self, row: VdiskRow) -> bool:
-        file = file_name(row.name)
-        names = {row.label, row.name, file} - {""}
+        names = {row.label, row.name, row.file} - {""}
 
         def matches(patterns: Iterable[str]) -> bool:
             return any(re.fullmatch(pattern, name) for pattern in patterns for name in names)
 
-        is_wanted = file.lower() in self._mapping or matches(self._selection.include)
+        is_wanted = row.file.lower() in self._mapping or matches(self._selection.include)
         return is_wanted and not matches(self._selection.exclude)
 
 
@@ -63,7 +62,7 @@ class Unlisted:
         snapshots = [cvm.status.snapshot for cvm in self._cvms]
         mains = [snapshot.main for snapshot in snapshots if snapshot]
         rows = (row for main in mains for table in (main.hosted, main.frontend) for row in table.rows)
-        listed = {file_name(row.name).lower() for row in rows}
+        listed = {row.file.lower() for row in rows}
         self._reported -= listed
         if len(mains) < len(snapshots):  # a vdisk may be on a CVM that does not answer
             self._missing.clear()

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from html import escape, unescape
 from urllib.parse import quote
 
-from .pages.main_page import MainPage, file_name
+from .pages.main_page import MainPage
 from .pages.tables import collapse
 
 _TAG = re.compile(r"(<[A-Za-z/!][^<>]*>)")
@@ -47,7 +47,7 @@ class Sanitiser:
     def learn(self, page: MainPage) -> None:
         """Learn the names of the page's vdisks."""
         for row in (*page.hosted.rows, *page.frontend.rows):
-            part = file_name(row.name) or row.name
+            part = row.file or row.name
             if not _HARMLESS.fullmatch(_UUID.sub("", part)):
                 self._names[row.name] = part
         self._long = sorted({part for part in self._names.values() if len(part) >= _LONG_ENOUGH}, key=len, reverse=True)

@@ -103,6 +103,18 @@ class VdiskRow(NamedTuple):
         """The vdisk's label in metrics: its id, or its whole name if the page shows no id."""
         return self.id or self.name
 
+    @property
+    def file(self) -> str:
+        """The text in the outermost parentheses of the name: a VM disk's uuid (AHV) or a file name (ESXi)."""
+        start, end = self.name.find("("), self.name.rfind(")")
+        return self.name[start + 1 : end].strip() if 0 <= start < end else ""
+
+    @property
+    def uuid(self) -> str:
+        """The uuid in the name, in lower case: the file name, or the only uuid in the name; else empty."""
+        uuids = [self.file] if _UUID.fullmatch(self.file) else _UUID.findall(self.name)
+        return uuids[0].lower() if len(uuids) == 1 else ""
+
 
 @dataclass(frozen=True)
 class VdiskTable:
@@ -136,12 +148,6 @@ class MainPage:
     """Front-end rows that match no row of Hosted VDisks, if the page has that table; their labels are their names."""
     recognised: Mapping[str, tuple[str, ...]]
     unrecognised: tuple[Unrecognised, ...]
-
-
-def file_name(vdisk_name: str) -> str:
-    """The text in the outermost parentheses of a vdisk's name: a VM disk's uuid (AHV) or a file name (ESXi)."""
-    start, end = vdisk_name.find("("), vdisk_name.rfind(")")
-    return vdisk_name[start + 1 : end].strip() if 0 <= start < end else ""
 
 
 def read_main_page(html: bytes, max_vdisks: int = MAX_VDISKS) -> MainPage:
@@ -181,18 +187,6 @@ def read_main_page(html: bytes, max_vdisks: int = MAX_VDISKS) -> MainPage:
     )
 
 
-def is_uuid(text: str) -> bool:
-    """Whether a text is a uuid and nothing else."""
-    return _UUID.fullmatch(text) is not None
-
-
-def vdisk_uuid(vdisk_name: str) -> str:
-    """The uuid in a vdisk's name, in lower case: the file name, or the only uuid in the name; else empty."""
-    file = file_name(vdisk_name)
-    uuids = [file] if is_uuid(file) else _UUID.findall(vdisk_name)
-    return uuids[0].lower() if len(uuids) == 1 else ""
-
-
 def _joined(frontend: Sequence[VdiskRow], hosted: Sequence[VdiskRow]) -> list[str]:
     """The label of the hosted vdisk that each front-end row belongs to, or the row's own id; empty if there is neither.
 
@@ -204,11 +198,10 @@ def _joined(frontend: Sequence[VdiskRow], hosted: Sequence[VdiskRow]) -> list[st
     by_name = _once((row.name, row.label) for row in rest)
     joined = [row.id or (row.name if row.name in direct else by_name.get(row.name, "")) for row in frontend]
     if not all(joined):  # on most pages the names are the same
-        by_uuid = _once((vdisk_uuid(row.name), row.label) for row in rest)
-        own = _once((vdisk_uuid(row.name), row.name) for row in frontend)
-        for index, row in enumerate(frontend):
-            uuid = vdisk_uuid(row.name)
-            joined[index] = joined[index] or (by_uuid.get(uuid, "") if uuid in own else "")
+        by_uuid = _once((row.uuid, row.label) for row in rest)
+        own = _once((row.uuid, row.name) for row in frontend)
+        uuids = (row.uuid if row.uuid in own else "" for row in frontend)
+        joined = [label or by_uuid.get(uuid, "") for label, uuid in zip(joined, uuids, strict=True)]
     return joined
 
 
