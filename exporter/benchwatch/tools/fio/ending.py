@@ -47,6 +47,10 @@ def judge(counters: Counters, gap: float | None, interval: float | None) -> Judg
 
     `gap` is the time since the previous document, `interval` the status interval, seconds; None if not known.
     """
+    if counters.document.of_clients:
+        return "over"
+    if counters.document.of_report:  # with --status-interval, another one may follow
+        return "perhaps"
     jobs = counters.jobs
     if not jobs or any(job.eta not in ((0, _NO_ETA) if job.elapsed >= _ETA_AFTER else (_UNKNOWN_ETA,)) for job in jobs):
         return "running"

@@ -57,14 +57,9 @@ class FioParser:
         """See tools.Parser."""
         # Most often the bytes are one document, which needs no framing.
         if self._framer.is_empty and data[-3:].rstrip().endswith(b"\n}") and _BEGINS.match(data):
-            try:
-                counters = count(decode(data))
-            except ValueError:
-                pass
-            else:
-                records: list[Any] = []
-                self._begin_document()
-                self._add(counters, data, f"byte {self._framer.offset}", records)
+            records: list[Any] = []
+            if not self._add(data, f"byte {self._framer.offset}", records):
+                self._note_json()
                 self._framer.offset += len(data)
                 return records
         return self._read(self._framer.feed(data))
@@ -132,21 +127,18 @@ class FioParser:
         data = self._report.complete()
         if data and (self._last is None or self._last.of_report or self._report.has_header):
             self._terse = 0
-            self._decoded(data, where, records)
+            self._checked(data, where, records)
 
-    def _begin_document(self) -> None:
+    def _note_json(self) -> None:
+        """Note that there is JSON, and that lines after it were not yet misread."""
         self._json_awaited, self._has_json, self._terse = False, True, 0
         self._known, self._reported = True, False
 
     def _document(self, piece: Printed, records: list[Any]) -> None:
-        self._begin_document()
-        data, where = piece.data, f"byte {piece.offset}"
-        try:
-            if not piece.fault:
-                self._add(count(decode(data)), data, where, records)
-                return
-        except ValueError:
-            pass
+        self._note_json()
+        data = piece.data
+        if not piece.fault and not self._add(data, f"byte {piece.offset}", records):
+            return
         begins = [start.start() for start in START.finditer(data)]
         for begin, end in pairwise([*begins, len(data)]):
             part, place = data[begin:end], f"byte {piece.offset + begin}"
@@ -165,18 +157,21 @@ class FioParser:
         """Add the documents in JSON that is not strict, or has another layout than fio's."""
         try:
             for document in strict_documents(data):
-                self._decoded(document, where, records)
+                self._checked(document, where, records)
         except ValueError as error:
             records.append(Misread("bad_document", where, str(error)[:_EXCERPT]))
 
-    def _decoded(self, data: bytes, where: str, records: list[Any]) -> None:
+    def _checked(self, data: bytes, where: str, records: list[Any]) -> None:
+        if fault := self._add(data, where, records):
+            records.append(Misread("bad_document", where, fault[:_EXCERPT]))
+
+    def _add(self, data: bytes, where: str, records: list[Any]) -> str:
+        """Add a document; returns why it is none, or an empty text."""
         try:
-            self._add(count(decode(data)), data, where, records)
+            document = decode(data)
+            counters = count(document)
         except ValueError as error:
-            records.append(Misread("bad_document", where, str(error)[:_EXCERPT]))
-
-    def _add(self, counters: Counters, data: bytes, where: str, records: list[Any]) -> None:
-        document = counters.document
+            return str(error)
         if self._last is None or not self._is_same_run(self._last, document):
             if self._last is not None:
                 records.append(Begin())
@@ -190,6 +185,7 @@ class FioParser:
         self._last, self._interrupted, self._report.has_header = document, False, False
         self.records += 1
         records.append(counters)
+        return ""
 
     def _is_same_run(self, before: FioDocument, after: FioDocument) -> bool:
         """Whether a document is of the same run as the previous one."""

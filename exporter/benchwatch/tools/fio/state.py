@@ -16,7 +16,7 @@ from ..api import HISTORY, Figures, Outcome, Report, Written
 from . import main_figures, metrics
 from .counters import ISSUED, Counters, JobSeries
 from .document import Job
-from .ending import Judgement, because, failure, judge, judge_jobs
+from .ending import because, failure, judge, judge_jobs
 from .jobs import parameters
 from .text import Message
 from .windows import Window, cpu_use, difference, restarted
@@ -160,7 +160,11 @@ class FioState:
         self._go_on()
         self._counters, self._final, self._silent_after = counters, False, None
         self.tool_version, self.last_report = document.version, time
-        over = self._judge(gap)
+        over = judge(counters, gap, self.report_interval)
+        if self.outcome == "interrupted":
+            over = "over"
+        elif over == "over" and self._doubtful:
+            over = "perhaps"
         if gap is not None and over != "over":
             self._note_gap(gap)
         if document.built is not None:
@@ -177,16 +181,6 @@ class FioState:
     def _note_gap(self, seconds: float) -> None:
         if seconds >= _TINY:
             self._gaps.append(seconds)
-
-    def _judge(self, gap: float | None) -> Judgement:
-        """Whether the document is the last one."""
-        assert self._counters
-        if self._counters.document.of_clients or self.outcome == "interrupted":
-            return "over"
-        if self._counters.document.of_report:  # with --status-interval, another one may follow
-            return "perhaps"
-        judgement = judge(self._counters, gap, self.report_interval)
-        return "perhaps" if judgement == "over" and self._doubtful else judgement
 
     def _go_on(self) -> None:
         """After further output, what seemed to have ended the run did not end it."""
