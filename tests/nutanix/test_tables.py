@@ -212,6 +212,22 @@ def test_tables_nested_without_end_are_read_one_by_one() -> None:
     assert [table.rows for table in found] == [[["1", "2"]]]
 
 
+def test_a_table_that_is_not_closed_takes_no_other_with_it() -> None:
+    table = "<b>{0}</b><table><tr><th>A<th>B<tr><td>{0}1<td>2"
+    found = read_tables(f"{table.format('x')}<table>{table.format('y')}</table>{table.format('z')}</table>".encode())
+    assert [(table.titles[-1], table.rows) for table in found] == [
+        ("x", [["x1", "2"]]),
+        ("y", [["y1", "2"]]),
+        ("z", [["z1", "2"]]),
+    ]
+
+
+def test_labels_that_do_not_fill_the_groups_above_belong_to_none() -> None:
+    """A label is missing, and nobody can tell which: each number after it would be another's."""
+    table = read("<table><tr><th>Id<th colspan=2>Ops/s<th>Busy<tr><th><th>Write<th><tr><td>1<td>2<td>3<td>4</table>")
+    assert table.columns == (("Id", ""), ("Ops/s", ""), ("Ops/s", ""), ("Busy", ""))
+
+
 def test_rows_after_a_table_in_a_cell_are_not_lost() -> None:
     inner = "<table><tr><th>A<th>B<tr><td>1<td>2</table>"
     found = read_tables(f"<table><tr><td>x<td>5<tr><td>y<td>{inner}<tr><td>z<td>7</table>".encode())

@@ -13,7 +13,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable
 from html import unescape
-from itertools import takewhile, zip_longest
+from itertools import takewhile
 from typing import NamedTuple
 
 from .notes import Notes
@@ -98,8 +98,9 @@ class _Row:
 class _Reader:
     """Reads a page tag by tag.
 
-    A table in a cell of a table with a header is a picture: its texts are those of the cell. In a cell of any other
-    table, it is read by itself: the texts before it in the row are titles, the rows after it are a table of their own.
+    A table in a cell of a table with a header is a picture: its texts are those of the cell. If it has a header too,
+    the table around it was not closed: the texts are titles. In a cell of a table without a header, it is read by
+    itself: the texts before it in the row are titles, the rows after it are a table of their own.
     """
 
     def __init__(self) -> None:
@@ -115,7 +116,8 @@ class _Reader:
         self._rows: list[_Row] | None = None
         """The rows of the open table, if one is open; so with the row, and the texts in the cell."""
         self._row = _Row()
-        self._cell: list[str] | None = None
+        self._cell: list[str | None] | None = None
+        """Its texts, None where a tag separates them."""
         self._kind = ""
 
     def read(self, text: str) -> None:
@@ -137,6 +139,12 @@ class _Reader:
         self._end_table()
 
     def _tag(self, name: str, closes: bool, tag: str) -> None:
+        if name == "th" and not closes and self._pictures and self._cell is not None:
+            self._pictures = 0
+            end = self._cell.index(None)
+            titles = "".join("\n" if text is None else collapse(text) for text in self._cell[end:]).split("\n")
+            self._cell = self._cell[:end]
+            self._next_table(titles)
         if name == "table":
             if closes:
                 self._table_closed()
@@ -167,6 +175,9 @@ class _Reader:
             self._end_cell()
             titles = self._row.texts
             self._row.texts = []
+        self._next_table(titles)
+
+    def _next_table(self, titles: list[str]) -> None:
         self._end_table()
         self._titles += filter(None, map(collapse, titles))
         self._rows = []
@@ -187,10 +198,8 @@ class _Reader:
         rows = self._rows or []
         self._rows, self._row = None, _Row()
         header = _grid(list(takewhile(lambda row: row.is_header, rows)), MAX_COLUMNS, repeated=True)
-        columns = [
-            (collapse(group), collapse(" ".join(labels)))
-            for group, *labels in list(zip_longest(*header, fillvalue=""))[: len(header[0]) if header else 0]
-        ]
+        header = [row for row in header if len(row) == len(header[0])]  # labels of another width belong to no group
+        columns = [(collapse(group), collapse(" ".join(labels))) for group, *labels in zip(*header, strict=True)]
         body = [row for row in rows if row.texts and not row.is_header]  # the header may be repeated further down
         texts = [row.texts for row in body]
         if any(row.spans for row in body) and any(len(row) != len(columns) for row in texts):
@@ -235,13 +244,13 @@ class _Reader:
 
     def _end_cell(self) -> None:
         if self._cell is not None and len(self._row.texts) < MAX_COLUMNS:
-            self._row.texts.append("".join(self._cell).strip())
+            self._row.texts.append("".join(" " if text is None else text for text in self._cell).strip())
             self._row.headers += self._kind == "th"
         self._cell = None
 
     def _separate(self) -> None:
         if self._cell is not None:
-            self._cell.append(" ")
+            self._cell.append(None)
             return
         if text := collapse("".join(self._outside)):
             self._titles.append(text)
