@@ -231,7 +231,7 @@ def _section(table: PageTable) -> str | None:
 def _vdisks(table: PageTable, section: str, notes: Notes, most: int) -> VdiskTable:
     fields: Fields[VdiskColumn | str] = {**(HOSTED_COLUMNS if section == HOSTED else FRONTEND_COLUMNS)}
     columns = read_columns(table, section, fields, notes, _IDENTITY)
-    places = {field: column.position for field, column in columns.items()}
+    id_at, name_at = (columns[field].position if field in columns else None for field in ("id", "name"))
     width = len(table.columns)
     rows: dict[str, VdiskRow] = {}
     kept: list[int] = []
@@ -240,14 +240,14 @@ def _vdisks(table: PageTable, section: str, notes: Notes, most: int) -> VdiskTab
             if any(cells):
                 notes.refuse(section, f"row {excerpt(cells)}: {len(cells)} cells under {width} columns")
             continue
-        identity, name = (cells[places[field]] if field in places else "" for field in ("id", "name"))
+        identity = "" if id_at is None else cells[id_at]
         try:
-            name = label_value(name)
+            name = "" if name_at is None else label_value(cells[name_at])
         except QuantityUnreadable as error:
             notes.refuse(section, f"row of vdisk {str(error)!r}: the name is too long")
             continue
         label = identity or name
-        if not label or ("id" in places and not identity.isdecimal()):
+        if not label or (id_at is not None and not identity.isdecimal()):
             if any(cells):
                 notes.refuse(section, f"row {excerpt(cells)}")
         elif label in rows:
