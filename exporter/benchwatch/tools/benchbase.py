@@ -14,7 +14,7 @@ after the end.
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from .kit import Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
 from .roles import Unit
@@ -28,7 +28,7 @@ FAMILIES = Families(
     },
 )
 LINE = re.compile(
-    r"\[\w+ *\] (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),(\d{3}) \[[^\]]{1,60}\] +com\.oltpbenchmark\.\S+ \w+ - (.*)"
+    r"\[\w+ *\] (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) \[[^\]]{1,60}\] +com\.oltpbenchmark\.\S+ \w+ - (.*)"
 )
 INTERVAL = re.compile(r"Starting MonitorThread Interval \[(\d{1,9})ms\]")
 RATE = re.compile(r"Throughput: (\d{1,12}(?:\.\d{1,6})?) txn/sec$")
@@ -51,19 +51,19 @@ class Messages(KitParser):
         if line is None:
             return None
         try:
-            now = datetime.strptime(line[1], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).timestamp() + int(line[2]) / 1e3
+            now = datetime.fromisoformat(f"{line[1]}Z").timestamp()
         except ValueError:  # a day that does not exist
             return None
-        if interval := INTERVAL.match(line[3]):
+        if interval := INTERVAL.match(line[2]):
             self._interval = int(interval[1]) / 1e3
-        elif "Warmup complete" in line[3]:
+        elif "Warmup complete" in line[2]:
             self._begun, self._before = now, 0.0
-        elif (rate := RATE.match(line[3])) and self._begun is not None:
+        elif (rate := RATE.match(line[2])) and self._begun is not None:
             time = max(self._before, now - self._begun)
             length, self._before = time - self._before, time
             is_whole = length > self._interval / 2  # the first one after a warm-up is not
             return [ToolReport(time, {("rate",): float(rate[1])}, length=length)] if is_whole else []
-        elif result := RESULT.match(line[3]):
+        elif result := RESULT.match(line[2]):
             seconds, number = int(result[1]) / 1e9, float(result[2])
             figures: dict[Key, float] = {("time",): seconds, ("number",): number}
             if seconds:

@@ -19,6 +19,7 @@ import msgspec
 
 from .kit import Failed, Families, Key, KitParser, Record, Said, TextTool, ToolFigure, ToolReport, ToolResult
 from .kit.options import Options
+from .kit.templates import quantile
 from .roles import Unit
 
 US, OP, BOTH = 1e-6, ("operation",), ("operation", "quantile")
@@ -151,8 +152,7 @@ def _result(op: str, line: Mapping[str, float]) -> dict[Key, float]:
         return {("broken", op.removesuffix(ERROR)): line["Count"]}
     figures: dict[Key, float] = {("rate", op): line["OPS"], ("number", op): line["Count"]}
     figures |= {("mean", op): line["Avg(us)"] * US, ("max", op): line["Max(us)"] * US}
-    percentiles = {name: float(name.removesuffix("th(us)")) / 100 for name in COLUMNS[6:]}
-    return figures | {("latency", op, f"{ratio:g}"): line[name] * US for name, ratio in percentiles.items()}
+    return figures | {("latency", op, quantile(name.removesuffix("th(us)"))): line[name] * US for name in COLUMNS[6:]}
 
 
 def _operations(text: str) -> Iterator[tuple[str, dict[str, float]]]:
@@ -182,5 +182,5 @@ GO_YCSB = TextTool(
     advice="--interval 1 gives",
     example="go-ycsb run postgresql -P workloads/workloada --interval 1",
     has_server=True,
-    launcher=Options(missing=((("--interval", "measurement.interval"), ("--interval", "1")),), properties="-p"),
+    launcher=Options(missing={"--interval 1": ["--interval", "measurement.interval"]}, properties="-p"),
 ).tool()

@@ -28,6 +28,7 @@ from ..values import numbers
 from . import postgres
 from .invocation import Benchmark
 from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.templates import milliseconds, quantile
 from .launcher import Command, Facts, Preparation, server_host
 from .roles import Numbers, Unit
 
@@ -164,10 +165,10 @@ class HammerLines(KitParser):
         found: dict[Key, float] = {}
         if times := TIMES.match(text):
             found["calls", self._procedure or ""] = float(times[1])
-            found["average", self._procedure or ""] = float(f"{times[2]}e-3")
-            found["highest", self._procedure or ""] = float(f"{times[3]}e-3")
+            found["average", self._procedure or ""] = milliseconds(times[2])
+            found["highest", self._procedure or ""] = milliseconds(times[3])
         for percent, time in QUANTILE.findall(text) if text.startswith("P99: ") else ():
-            found["times", self._procedure or "", f"{int(percent) / 100:g}"] = float(f"{time}e-3")
+            found["times", self._procedure or "", quantile(percent)] = milliseconds(time)
         if found:
             return [ToolResult(found)] if self._procedure else []
         return None

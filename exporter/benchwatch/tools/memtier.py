@@ -23,6 +23,7 @@ from collections.abc import Sequence
 
 from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
 from .kit.options import Options
+from .kit.templates import milliseconds, quantile
 from .roles import Unit
 
 OP, BOTH = ("operation",), ("operation", "quantile")
@@ -95,7 +96,7 @@ class SecondLines(KitParser):
         elif int(live["threads"]) and self._time > before:
             figures["rate",] = 0.0
         if new and int(live["threads"]):
-            figures["mean",] = float(f"{live['latency']}e-3")
+            figures["mean",] = milliseconds(live["latency"])
         return ToolReport(self._time, figures)
 
     def _result(self, name: str, numbers: Sequence[str]) -> Sequence[Record]:
@@ -106,13 +107,13 @@ class SecondLines(KitParser):
         for column, number in zip(self._columns, numbers, strict=True):
             if not number[0].isdigit():
                 continue
-            quantile = QUANTILE.match(column)
-            key: Key | None = ("latency",) if quantile else (NAMES[column],) if column in NAMES else None
-            value = float(f"{number}e-3" if column.endswith("Latency") else number)
+            percent = QUANTILE.match(column)
+            key: Key | None = ("latency",) if percent else (NAMES[column],) if column in NAMES else None
+            value = milliseconds(number) if column.endswith("Latency") else float(number)
             if key and not kind:
-                figures[(*key, f"{float(quantile[1]) / 100:g}") if quantile else key] = value
+                figures[(*key, quantile(percent[1])) if percent else key] = value
             elif key and key[0] in ("latency", "rate", "mean"):
-                label = (kind, f"{float(quantile[1]) / 100:g}") if quantile else (kind,)
+                label = (kind, quantile(percent[1])) if percent else (kind,)
                 figures[f"op_{key[0]}", *label] = value
         if kind:
             return [ToolResult(figures)]

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 from .kit import Begin, Families, Key, KitParser, Record, Said, TextTool, ToolFigure, ToolReport, ToolResult
 from .kit.options import Options
+from .kit.templates import milliseconds
 from .roles import Unit
 
 EVERY = 0.25
@@ -94,11 +95,6 @@ class RequestLines(KitParser):
         if mean[-1].isdigit() and figures["rate",]:
             figures["mean",] = milliseconds(mean)
         return ToolReport(time, figures)
-
-
-def milliseconds(number: str) -> float:
-    """Seconds; exact in decimals."""
-    return float(f"{number}e-3")
 
 
 def _latencies(numbers: Sequence[str]) -> dict[Key, float]:

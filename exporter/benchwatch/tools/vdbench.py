@@ -36,6 +36,7 @@ from ..values import numbers
 from .api import Kind
 from .invocation import Benchmark
 from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.templates import milliseconds
 from .launcher import Command, Facts, Preparation
 from .roles import Numbers, Unit
 
@@ -260,7 +261,7 @@ class Histogram(KitParser):
         elif text.startswith("  min(ms) <"):
             self._tables += 1
         elif (one := BIN.match(text)) and self._tables == 1:
-            edge = math.inf if one[1] == "max" else float(f"{one[1]}e-3")
+            edge = math.inf if one[1] == "max" else milliseconds(one[1])
             return [ToolResult({("bins", repr(edge)): float(one[2].replace(",", ""))}, final=False)]
         return []
 

@@ -18,11 +18,12 @@ locale of the JVM (`Avg=3133,78`). CLEANUP is no operation of the workload, and 
 
 import re
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from .kit import Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
 from .kit.options import Options
+from .kit.templates import quantile
 from .roles import Roles, Unit
 
 US, OP, BOTH = 1e-6, ("operation",), ("operation", "quantile")
@@ -84,8 +85,7 @@ class StatusLines(KitParser):
         return self._result(*result.groups()) if result else None
 
     def _status(self, line: re.Match[str]) -> ToolReport:
-        now = datetime.strptime(line["date"], "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC).timestamp()
-        now += int(line["ms"]) / 1e3
+        now = datetime.fromisoformat(f"{line['date']}.{line['ms']}Z").timestamp()
         second = int(line["second"])
         if self._begun is None or second == 0 or not -1 <= now - self._begun - second <= 1:
             self._begun, self._before = now - second, 0.0 if second == 0 else second - 1.0
@@ -118,7 +118,7 @@ class StatusLines(KitParser):
         elif name in NAMED:
             figures[NAMED[name], op] = number * US
         elif percent := QUANTILE.match(name):
-            figures["latency", op, f"{float(percent[1]) / 100:g}"] = number * US
+            figures["latency", op, quantile(percent[1])] = number * US
         return [ToolResult(figures)] if figures else []
 
 
@@ -133,7 +133,7 @@ def _group(op: str, count: int, rest: str, length: float) -> dict[Key, float]:
         if name in NAMED:
             figures[NAMED[name], op] = _number(text) * US
         elif percent := QUANTILE.match(name):
-            figures["latency", op, f"{float(percent[1]) / 100:g}"] = _number(text) * US
+            figures["latency", op, quantile(percent[1])] = _number(text) * US
     return figures
 
 
@@ -165,7 +165,7 @@ YCSB = TextTool(
     has_server=True,
     launcher=Options(
         recorded={"-threads": "threads", "-target": "target", **{name: name for name in RECORDED}},
-        missing=((("-s",), ("-s",)), (("status.interval",), ("-p", "status.interval=1"))),
+        missing={"-s": ["-s"], "-p status.interval=1": ["status.interval"]},
         length="maxexecutiontime",
         properties="-p",
     ),

@@ -1,6 +1,6 @@
 """Command lines with options that have values: `-x value`, `--name value`, `--name=value`, `-p name=value`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -18,8 +18,8 @@ class Options:
 
     recorded: Mapping[str, str] = field(default_factory=dict)
     """Those that are parameters of the run, and the names of these."""
-    missing: Sequence[tuple[Sequence[str], Sequence[str]]] = ()
-    """If none of these is given, these words are added at the end."""
+    missing: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """Words that are added at the end if none of these options and properties is given."""
     length: str = ""
     """How many seconds the tool measures."""
     properties: str = ""
@@ -53,8 +53,8 @@ class OptionsCommand(Command):
 
     def prepare(self, percentiles: bool, room: object, own: object = None) -> Preparation:
         """See Command."""
-        added = (words for names, words in self.options.missing if self.given.keys().isdisjoint(names))
-        return Preparation(appended=tuple(word for words in added for word in words))
+        added = [words for words, names in self.options.missing.items() if self.given.keys().isdisjoint(names)]
+        return Preparation(appended=tuple(" ".join(added).split()))
 
     def recorded(self) -> dict[str, str]:
         """The parameters of the run."""

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from .tool_figures import Key, ToolFigure, base
+from .tool_figures import Key, ToolFigure
 
 _FIELD = re.compile(r"<(\w+)(?:\.([\w.]+))?(?::(\d))?>|\{([^}]*)\}|( +)|([^<{ ]+|.)", re.DOTALL)
 _NUMBER = r"\d{1,15}(?:\.\d{1,9})?"
@@ -75,7 +75,7 @@ class Template:
         words = match.groups()
         numbers: dict[Key, float] = {}
         for place, figure, fixed, parts in self._plan:
-            value = float(words[place]) if figure.scale == 1.0 else base(figure, words[place])
+            value = milliseconds(words[place]) if figure.scale == 1e-3 else float(words[place]) * figure.scale
             if figure.positive and not value:
                 continue
             key = fixed or tuple([part if at is None else self._label(at, words) for at, part in parts])
@@ -94,6 +94,11 @@ def read_first(templates: Sequence[Template], text: str) -> ReadFigures | None:
         if line := template.read(text):
             return line
     return None
+
+
+def milliseconds(number: str) -> float:
+    """Seconds; exact in decimals."""
+    return float(f"{number}e-3")
 
 
 @lru_cache(maxsize=64)

@@ -110,8 +110,3 @@ class Families:
             found |= {role: self._by[slot][figure] for slot, role in slots.items() if figure in self._by[slot]}
         more["sources"] = {found[role]: text for role, text in more.get("sources", {}).items()}
         return Roles(unit=unit, operations=operations, **{**found, **more})
-
-
-def base(figure: ToolFigure, number: str) -> float:
-    """A printed number in base units."""
-    return float(f"{number}e-3") if figure.scale == 1e-3 else float(number) * figure.scale  # exact in decimals
