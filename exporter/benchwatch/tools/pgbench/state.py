@@ -38,7 +38,7 @@ from typing import Any
 from ...metrics.buckets import Buckets
 from ...metrics.latencies import is_cut_off
 from ...metrics.samples import Sample
-from ..api import HISTORY, Figures, Outcome, Report
+from ..api import HISTORY, Figures, Outcome, Report, Written
 from ..beginning import PUNCTUAL, ROUNDING, SLOW, ElapsedState, beginning
 from . import metrics
 from .aggregate import AggregateInterval
@@ -65,6 +65,7 @@ class PgbenchState(ElapsedState):
         self._every_log = Logs(buckets)
         self._no_log = Logs(buckets)
         self._log_written = -math.inf  # when a log was last written, Unix seconds
+        self._text_begun: dict[str, float] = {}  # by stream: when its text was last written, less the seconds in it
         self._behind = math.inf  # the shortest time from a Unix time in lines and logs to its arrival, seconds
         self._printed: dict[str, int] = {}  # counters of the progress lines
         self._results: dict[tuple[str, ...], float] = {}  # of the final report, by name and labels
@@ -124,6 +125,13 @@ class PgbenchState(ElapsedState):
         if not line.epoch:
             self._elapsed[stream] = line.time
 
+    def written(self, stream: str, times: Written) -> None:
+        """See tools.State."""
+        super().written(stream, times)
+        seconds = self._lengths.get(stream, self._elapsed.get(stream))
+        if seconds is not None and not times.undated:
+            self._text_begun[stream] = times.last - seconds
+
     @property
     def left_behind(self) -> Collection[str]:
         """See tools.State."""
@@ -137,8 +145,7 @@ class PgbenchState(ElapsedState):
             ends = [time for time in (log.end, log.last_interval) if time is not None]
             precedes = bool(ends) and max(ends) < begun - SLOW - PUNCTUAL
         else:
-            texts = [(seconds, self._written[stream]) for stream, seconds in (self._elapsed | self._lengths).items()]
-            begun = min((times.last - seconds for seconds, times in texts if not times.undated), default=-math.inf)
+            begun = min(self._text_begun.values(), default=-math.inf)
             precedes = self._log_written < begun - PUNCTUAL and self._behind < SLOW
         return log.streams if precedes else ()
 
