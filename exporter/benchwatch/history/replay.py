@@ -80,6 +80,7 @@ class Replay(Observer):
         self.reports = 0
         """Pages entered so far."""
         self._record = self.runfile
+        self._record_before = replace(self.runfile, exit_code=None, end=None)  # live, its end was not known earlier
         self._ledger = Ledger(families, hold)
         self._present = -math.inf
         self._clock = -math.inf  # the time of the last event played
@@ -196,8 +197,7 @@ class Replay(Observer):
             self.read(-1, {}, event.time)
         while not self.caught_up:  # logs are read again for another run of the tool
             self.read(-1, {}, event.time)
-        # Live, the recorded end was not known before the end.
-        self.configure(self._record if last else replace(self._record, exit_code=None, end=None))
+        self.configure(self._record if last else self._record_before)
         self._move_to(event.time)
         if last:
             self.over()
