@@ -246,6 +246,8 @@ def _complete_paths(parser: argparse.ArgumentParser) -> None:
 
 
 def _serve(options: argparse.Namespace) -> int:
+    import asyncio
+
     from .server.command import serve
 
     base = options.config_file.parent if options.config_file else Path()
@@ -254,7 +256,7 @@ def _serve(options: argparse.Namespace) -> int:
         settings = msgspec.structs.replace(settings, host=options.host)
     runs = options.runs_path or base / settings.runs.path
     push = base / settings.push.path if settings.push.path else runs
-    return serve(
+    served = serve(
         settings,
         base,
         runs,
@@ -265,3 +267,5 @@ def _serve(options: argparse.Namespace) -> int:
         server_url(options.external_url, "--web.external-url") if options.external_url else "",
         server_url(options.grafana, "--grafana.url") if options.grafana else "",
     )
+    asyncio.run(served)
+    return 0

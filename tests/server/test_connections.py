@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from benchwatch.server.users import Users
 from benchwatch.server.webconfig import WebConfig, load_web_config
 from tests.support.ports import free_port
 from tests.support.serving import NETWORK, FakeBoard, Served, served
@@ -166,7 +167,7 @@ def test_listening_on_loopback_or_with_users_is_without_a_warning(caplog: pytest
         pass
     with (
         caplog.at_level(logging.WARNING),
-        served(address=NETWORK, config=WebConfig(users={"a": "$2b$04$" + "a" * 53})),
+        served(address=NETWORK, config=WebConfig(users=Users({"a": "$2b$04$" + "a" * 53}))),
     ):
         pass
     assert caplog.records == []

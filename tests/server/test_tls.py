@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from benchwatch.server.tls import server_contexts
-from benchwatch.server.webconfig import Tls, WebConfig
+from benchwatch.server.webconfig import WebConfigFile
 from benchwatch.values.errors import ConfigError
 from tests.support.certificates import make_ca, make_certificate, openssl
 from tests.support.serving import FakeBoard, Served, served
@@ -26,8 +25,16 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def tls(folder: Path, **more: object) -> Tls:
-    return Tls(folder / "server.crt", folder / "server.key", **more)  # type: ignore[arg-type]
+def tls(folder: Path, **more: object) -> WebConfigFile:
+    """A configuration file beside the certificates of that folder, with further keys."""
+    path = folder / "web.yml"
+    path.write_text(written(**more))
+    return WebConfigFile(path)
+
+
+def written(**more: object) -> str:
+    keys = {"cert_file": "server.crt", "key_file": "server.key"} | more
+    return f"tls_server_config: {{{', '.join(f'{key}: {value}' for key, value in keys.items())}}}\n"
 
 
 def get(server: Served, folder: Path, certificate: tuple[str, str] | None = None) -> requests.Response:
@@ -56,14 +63,14 @@ def serial(server: Served, server_name: str | None = "localhost") -> str:
 
 
 def test_pages_are_served_over_tls_and_the_push_command_says_so(made: Path, tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path), config=WebConfig(tls(made))) as server:
+    with served(FakeBoard(push_folder=tmp_path), config=tls(made)) as server:
         assert get(server, made).status_code == 200
         page = requests.get(f"https://localhost:{server.port}/", verify=str(made / "ca.crt")).text
         assert f"-T - https://localhost:{server.port}/ingest/my-run/pgbench1" in page
 
 
 def test_curl_pushes_over_tls(made: Path, tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path), config=WebConfig(tls(made))) as server:
+    with served(FakeBoard(push_folder=tmp_path), config=tls(made)) as server:
         url = f"https://localhost:{server.port}/ingest/r/w"
         command = ["curl", "-sS", "--cacert", str(made / "ca.crt"), "-T", "-", url]
         done = subprocess.run(command, input=b"line\n", capture_output=True, check=True)
@@ -72,7 +79,7 @@ def test_curl_pushes_over_tls(made: Path, tmp_path: Path) -> None:
 
 
 def test_plain_http_is_not_answered_where_tls_is_spoken(made: Path) -> None:
-    with served(config=WebConfig(tls(made))) as server:
+    with served(config=tls(made)) as server:
         with pytest.raises(requests.ConnectionError):
             requests.get(f"http://127.0.0.1:{server.port}/-/healthy", timeout=PATIENCE)
         assert get(server, made).status_code == 200
@@ -80,7 +87,7 @@ def test_plain_http_is_not_answered_where_tls_is_spoken(made: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["RequireAndVerifyClientCert", "VerifyClientCertIfGiven"])
 def test_client_certificates_are_verified(made: Path, kind: str) -> None:
-    config = WebConfig(tls(made, client_auth_type=kind, client_ca_file=made / "ca.crt"))
+    config = tls(made, client_auth_type=kind, client_ca_file=made / "ca.crt")
     with served(config=config) as server:
         assert get(server, made, pair(made, "client")).status_code == 200
         with pytest.raises(requests.ConnectionError):
@@ -109,7 +116,7 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_renewed_certificate_is_used_without_a_restart(made: Path, tmp_path: Path, server_name: str | None) -> None:
     for name in ("ca.crt", "ca.key", "server.crt", "server.key"):
         (tmp_path / name).write_bytes((made / name).read_bytes())
-    with served(config=WebConfig(tls(tmp_path))) as server:
+    with served(config=tls(tmp_path)) as server:
         assert serial(server, server_name) == "serial=0B"
         make_certificate(tmp_path, "server", 99)
         eventually(lambda: is_shown(server, server_name, "serial=63"), "it is used")
@@ -121,7 +128,7 @@ def test_a_renewal_that_cannot_be_used_is_said_and_the_old_one_stays(
 ) -> None:
     for name in ("server.crt", "server.key"):
         (tmp_path / name).write_bytes((made / name).read_bytes())
-    with served(config=WebConfig(tls(tmp_path))) as server:
+    with served(config=tls(tmp_path)) as server:
         (tmp_path / "server.crt").write_text("half a certif")
         eventually(lambda: bool(caplog.records), "it is said")
         assert serial(server) == serial(server) == "serial=0B"
@@ -129,13 +136,16 @@ def test_a_renewal_that_cannot_be_used_is_said_and_the_old_one_stays(
     assert record.getMessage().startswith(
         f"{tmp_path}/server.crt and {tmp_path}/server.key: expected a PEM certificate"
     )
-    assert record.getMessage().endswith("the previous certificate stays in use")
+    assert record.getMessage().endswith("the previous settings stay in force")
 
 
 def test_the_range_of_versions_is_kept_to(made: Path) -> None:
-    context = server_contexts(tls(made, min_version="TLS13"))()
-    assert (context.minimum_version, context.maximum_version) == (ssl.TLSVersion.TLSv1_3, ssl.TLSVersion.TLSv1_3)
-    with served(config=WebConfig(tls(made, max_version="TLS12"))) as server:
+    context = tls(made, min_version="TLS13")().tls
+    assert context and (context.minimum_version, context.maximum_version) == (
+        ssl.TLSVersion.TLSv1_3,
+        ssl.TLSVersion.TLSv1_3,
+    )
+    with served(config=tls(made, max_version="TLS12")) as server:
         client = ssl.create_default_context(cafile=str(made / "ca.crt"))
         plain = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
         with client.wrap_socket(plain, server_hostname="localhost") as connection:
@@ -146,45 +156,32 @@ def test_files_that_cannot_be_used_are_named(made: Path, tmp_path: Path) -> None
     make_certificate(made, "another", 14)
     openssl("ec", "-in", made / "server.key", "-aes128", "-passout", "pass:secret", "-out", tmp_path / "locked.key")
     (tmp_path / "text").write_text("no certificate\n")
-    certificate, key = made / "server.crt", made / "server.key"
+    pem = "expected a PEM certificate and its unencrypted key: "
+    text = tmp_path / "text"
     for wrong, message in (
-        (Tls(tmp_path / "none", key), f"{tmp_path}/none: cannot be read: No such file or directory"),
+        ({"cert_file": tmp_path / "none"}, f"{tmp_path}/none: cannot be read: No such file or directory"),
+        ({"key_file": "another.key"}, f"{pem}key values mismatch"),
+        ({"key_file": tmp_path / "locked.key"}, pem),
+        ({"cert_file": text}, pem),
         (
-            Tls(certificate, made / "another.key"),
-            "expected a PEM certificate and its unencrypted key: key values mismatch",
-        ),
-        (Tls(certificate, tmp_path / "locked.key"), "expected a PEM certificate and its unencrypted key: "),
-        (Tls(tmp_path / "text", key), "expected a PEM certificate and its unencrypted key: "),
-        (
-            Tls(certificate, key, "RequireAndVerifyClientCert", tmp_path / "text"),
-            f"{tmp_path}/text: expected PEM certificates: ",
+            {"client_auth_type": "RequireAndVerifyClientCert", "client_ca_file": text},
+            f"{text}: expected PEM certificates: ",
         ),
     ):
         with pytest.raises(ConfigError) as caught:
-            server_contexts(wrong)
+            tls(made, **wrong)
         assert message in str(caught.value)
 
 
-class Changing:
-    """A configuration that changes."""
-
-    def __init__(self, tls: Tls) -> None:
-        self.tls = tls
-
-    def renewed(self) -> WebConfig:
-        return WebConfig(self.tls)
-
-
 def test_what_the_file_says_of_clients_certificates_holds_without_a_restart(made: Path) -> None:
-    required = {"client_auth_type": "RequireAndVerifyClientCert", "client_ca_file": made / "ca.crt"}
-    config = Changing(tls(made))
-    with served(config=config) as server:
+    with served(config=tls(made)) as server:
         assert get(server, made).status_code == 200
-        config.tls = tls(made, **required)
+        required = written(client_auth_type="RequireAndVerifyClientCert", client_ca_file="ca.crt")
+        (made / "web.yml").write_text(required)
         eventually(lambda: not is_let_in(server, made), "a certificate is required")
         assert not is_let_in(server, made, pair(made / "other", "stranger"))
         assert is_let_in(server, made, pair(made, "client"))
-        config.tls = tls(made, max_version="TLS12")
+        (made / "web.yml").write_text(written(max_version="TLS12"))
         eventually(lambda: version(server, made) == "TLSv1.2", "the version holds")
 
 

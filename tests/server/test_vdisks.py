@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from types import SimpleNamespace
+from typing import Any
 
 from benchwatch.metrics.samples import Sample
 from benchwatch.model.cvm import Vdisk
 from benchwatch.nutanix import families
-from benchwatch.server.vdisks import Vdisks
+from benchwatch.server.board import Exporter
 from tests.support.places import NOW
 
 
@@ -14,6 +15,7 @@ class Cvm:
     """A poller that has read so many vdisks at some time: those of pg1 are 0 and 1."""
 
     name = "cvm1"
+    url = "http://cvm1:2009"
 
     def __init__(self, vdisks: int) -> None:
         self.polls = 0
@@ -22,7 +24,7 @@ class Cvm:
         self.poll(NOW)
 
     def poll(self, time: float) -> None:
-        self.status = SimpleNamespace(snapshot=SimpleNamespace(time=time))
+        self.status = SimpleNamespace(snapshot=SimpleNamespace(time=time), error="", up=True, last_success=time)
 
     def samples(self) -> Iterator[Sample]:
         self.polls += 1
@@ -36,14 +38,16 @@ class Cvm:
 
 def test_a_poll_is_looked_at_once_and_has_the_names_roles_and_figures_of_its_vdisks() -> None:
     cvm = Cvm(3)
-    vdisks = Vdisks()
+    runs: Any = None
+    poller: Any = cvm
+    exporter = Exporter(runs, [poller], [], None, lambda: NOW)
     for second in range(30):
         if second % 10 == 0:
             cvm.poll(NOW + second)
-        found = vdisks.all(cvm)  # type: ignore[arg-type]
+        (shown,) = exporter.cvms()
     assert cvm.polls == 3
     names = ("pg1", "data"), ("pg1", "log"), ("other", "")
     figures = [({"read": 100.0 + number, "write": 0.0}, {"read": 0.001}) for number in range(3)]
-    assert found == [
+    assert list(shown.vdisks) == [
         Vdisk("cvm1", str(number), vm, "", role, NOW + 20, *figures[number]) for number, (vm, role) in enumerate(names)
     ]

@@ -1,9 +1,12 @@
+import ssl
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from benchwatch.server.webconfig import Tls, WebConfigFile, load_web_config
+from benchwatch.server.webconfig import WebConfig, WebConfigFile, load_web_config
 from benchwatch.values.errors import ConfigError
+from tests.support.certificates import make_ca, make_certificate
 
 HASH = "$2y$10$QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi"
 
@@ -15,14 +18,16 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_everything_is_read_and_paths_are_relative_to_the_file(tmp_path: Path) -> None:
+    make_ca(tmp_path / "tls")
+    make_certificate(tmp_path / "tls", "server", 11)
     config = load_web_config(
         write(
             tmp_path,
             "tls_server_config:\n"
             "  cert_file: tls/server.crt\n"
-            "  key_file: /etc/server.key\n"
+            f"  key_file: {tmp_path}/tls/server.key\n"
             "  client_auth_type: RequireAndVerifyClientCert\n"
-            "  client_ca_file: ca.crt\n"
+            "  client_ca_file: tls/ca.crt\n"
             "  min_version: TLS12\n"
             "  max_version: TLS12\n"
             "http_server_config:\n"
@@ -30,16 +35,11 @@ def test_everything_is_read_and_paths_are_relative_to_the_file(tmp_path: Path) -
             f"basic_auth_users:\n  anna: {HASH}\n",
         )
     )
-    assert config.tls == Tls(
-        cert_file=f"{tmp_path}/tls/server.crt",
-        key_file="/etc/server.key",
-        client_auth_type="RequireAndVerifyClientCert",
-        client_ca_file=f"{tmp_path}/ca.crt",
-        min_version="TLS12",
-        max_version="TLS12",
-    )
-    assert config.headers == {"Strict-Transport-Security": "max-age=9"}
-    assert config.users == {"anna": HASH}
+    assert config.tls and config.tls.verify_mode == ssl.CERT_REQUIRED
+    assert (config.tls.minimum_version, config.tls.maximum_version) == (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_2)
+    assert config.files == [tmp_path / name for name in ("web.yml", "tls/server.crt", "tls/server.key", "tls/ca.crt")]
+    assert config.headers == {"strict-transport-security": "max-age=9"}
+    assert config.users and config.users.hashes == {"anna": HASH}
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_everything_is_read_and_paths_are_relative_to_the_file(tmp_path: Path) -
 )
 def test_an_empty_file_lets_everybody_in_without_tls(tmp_path: Path, text: str) -> None:
     config = load_web_config(write(tmp_path, text))
-    assert (config.tls, config.headers, config.users) == (None, {}, {})
+    assert (config.tls, config.headers, config.users) == (None, {}, None)
 
 
 CERTIFICATE = "tls_server_config:\n  cert_file: a\n  key_file: b\n"
@@ -59,36 +59,14 @@ CERTIFICATE = "tls_server_config:\n  cert_file: a\n  key_file: b\n"
         ("tls_config: {}\n", ":1: tls_config: no such key"),
         (CERTIFICATE + "  cert_fil: c\n", ":4: tls_server_config.cert_fil: no such key"),
         ("http_server_config:\n  http3: true\n", ":2: http_server_config.http3: no such key"),
-        ("tls_server_config: {}\n", ": tls_server_config: expected a cert_file"),
-        ("tls_server_config: {cert_file: a}\n", ": tls_server_config: expected a key_file"),
-        (
-            "tls_server_config: {cert: PEM}\n",
-            ": tls_server_config.cert: not supported: give the certificate as cert_file",
-        ),
-        (
-            CERTIFICATE + "  curve_preferences: [X25519]\n",
-            ": tls_server_config.curve_preferences: not supported: OpenSSL's own choice applies; a proxy in front can",
-        ),
-        (
-            CERTIFICATE + "  cipher_suites: [TLS_AES_128_GCM_SHA256]\n",
-            ": tls_server_config.cipher_suites: not supported: OpenSSL's own choice applies; a proxy in front can do",
-        ),
-        (
-            CERTIFICATE + "  prefer_server_cipher_suites: false\n",
-            ": tls_server_config.prefer_server_cipher_suites: not supported: OpenSSL's own choice applies; a proxy",
-        ),
-        (
-            CERTIFICATE + "  client_allowed_sans: [prometheus.lan]\n",
-            ": tls_server_config.client_allowed_sans: not supported: a proxy in front can do that (deploy/Caddyfile)",
-        ),
-        (
-            "http_server_config: {http2: true}\n",
-            ": http_server_config.http2: not supported: the server speaks HTTP/1.1; a proxy in front can do that",
-        ),
-        (
-            "rate_limit: {interval: 10ms, burst: 50}\n",
-            ": rate_limit: not supported: limit requests in a firewall",
-        ),
+        ("tls_server_config: {}\n", ":1: tls_server_config: the key cert_file is missing"),
+        ("tls_server_config: {cert_file: a}\n", ":1: tls_server_config: the key key_file is missing"),
+        (CERTIFICATE + "  cert: PEM\n", ":4: tls_server_config.cert: no such key"),
+        (CERTIFICATE + "  curve_preferences: [X25519]\n", ":4: tls_server_config.curve_preferences: no such key"),
+        (CERTIFICATE + "  cipher_suites: [TLS_A]\n", ":4: tls_server_config.cipher_suites: no such key"),
+        (CERTIFICATE + "  client_allowed_sans: [p]\n", ":4: tls_server_config.client_allowed_sans: no such key"),
+        ("http_server_config: {http2: true}\n", ":1: http_server_config.http2: no such key"),
+        ("rate_limit: {interval: 10ms, burst: 50}\n", ":1: rate_limit: no such key"),
         (
             CERTIFICATE + "  client_auth_type: RequestClientCert\n",
             ": tls_server_config.client_auth_type: expected NoClientCert, VerifyClientCertIfGiven or "
@@ -150,26 +128,32 @@ def test_a_blank_header_is_not_set(tmp_path: Path) -> None:
     assert config.headers == {}
 
 
+def users(config: WebConfig) -> Mapping[str, str]:
+    return config.users.hashes if config.users else {}
+
+
 def test_a_file_is_read_again_when_it_has_changed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    make_ca(tmp_path)
+    make_certificate(tmp_path, "server", 11)
     path = write(tmp_path, f"basic_auth_users: {{anna: {HASH}}}\n")
     file = WebConfigFile(path)
-    first = file.renewed()
-    assert first.users == {"anna": HASH} and file.renewed() is first
+    first = file()
+    assert users(first) == {"anna": HASH} and file() is first
     write(tmp_path, f"basic_auth_users: {{anna: {HASH}, berta: {HASH}}}\n")
-    assert file.renewed().users == {"anna": HASH, "berta": HASH}
+    assert users(file()) == {"anna": HASH, "berta": HASH}
     for text, sentence in (
         ("basic_auth_users: {anna: x}\n", "basic_auth_users.anna: expected a bcrypt hash as `htpasswd -nB` prints it"),
         ("", "basic_auth_users: cannot be added or removed without a restart"),
         (
-            f"{CERTIFICATE}basic_auth_users: {{anna: {HASH}}}\n",
+            f"tls_server_config: {{cert_file: server.crt, key_file: server.key}}\nbasic_auth_users: {{anna: {HASH}}}\n",
             "tls_server_config: cannot be added or removed without a restart",
         ),
     ):
         caplog.clear()
         write(tmp_path, text)
-        assert len(file.renewed().users) == len(file.renewed().users) == 2
+        assert len(users(file())) == len(users(file())) == 2
         assert [record.getMessage() for record in caplog.records] == [
             f"{path}: {sentence}; the previous settings stay in force"
         ]
     path.unlink()
-    assert len(file.renewed().users) == 2
+    assert len(users(file())) == 2

@@ -18,7 +18,7 @@ from benchwatch.server.ingest import Pushes
 from benchwatch.server.listen import serve
 from benchwatch.server.looks import Looks
 from benchwatch.server.own_metrics import OwnMetrics
-from benchwatch.server.webconfig import OPEN, Renewable
+from benchwatch.server.webconfig import CurrentConfig, WebConfig
 from benchwatch.settings.settings import PushSettings
 from tests.support.places import NOW
 from tests.support.waiting import PATIENCE
@@ -98,7 +98,7 @@ NETWORK = "127.0.0.2"
 def served(
     board: FakeBoard | None = None,
     *,
-    config: Renewable = OPEN,
+    config: WebConfig | CurrentConfig = WebConfig,
     push_settings: PushSettings | None = None,
     push_limit: int = 256,
     clock: Callable[[], float] = lambda: NOW,
@@ -110,6 +110,7 @@ def served(
     looks: Looks | None = None,
 ) -> Iterator[Served]:
     board = board or FakeBoard()
+    current = (lambda: config) if isinstance(config, WebConfig) else config
     own = OwnMetrics()
     pushes = Pushes(own, limit=push_limit, settings=push_settings)
     started: Future[tuple[int, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
@@ -120,12 +121,12 @@ def served(
             app = make_app(
                 *(board, pushes, own),
                 clock=clock,
-                config=config,
+                config=current,
                 hosts=hosts,
                 only_hosts=only_hosts,
                 looks=looks,
             )
-            runner = await serve(app, [f"{address}:{port}"], config, external_url)
+            runner = await serve(app, [f"{address}:{port}"], current, external_url)
         except Exception as error:
             started.set_exception(error)
             return

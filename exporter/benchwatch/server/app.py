@@ -30,7 +30,7 @@ from .looks import Looks
 from .own_metrics import OwnMetrics
 from .past_runs import PastRuns
 from .run_page import no_run, run_page
-from .webconfig import OPEN, Renewable
+from .webconfig import CurrentConfig, WebConfig
 
 _HOST = re.compile(r"[A-Za-z0-9._:\[\]-]{1,255}")
 OWN = web.AppKey("own", OwnMetrics)
@@ -43,7 +43,7 @@ def make_app(
     own: OwnMetrics,
     *,
     clock: Callable[[], float],
-    config: Renewable = OPEN,
+    config: CurrentConfig = WebConfig,
     hosts: Collection[str] = (),
     only_hosts: bool = False,
     looks: Looks | None = None,
@@ -83,7 +83,7 @@ def make_app(
     async def add_headers(_request: web.Request, response: web.StreamResponse) -> None:
         response.headers["Server"] = "benchwatch"
         response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers.update(config.renewed().headers)
+        response.headers.update(config().headers)
 
     async def stop(_app: web.Application) -> None:
         pushes.stop()
@@ -96,13 +96,7 @@ def make_app(
 
 class _Pages:
     def __init__(
-        self,
-        board: Exporter,
-        pushes: Pushes,
-        own: OwnMetrics,
-        clock: Callable[[], float],
-        looks: Looks,
-        grafana: str,
+        self, board: Exporter, pushes: Pushes, own: OwnMetrics, clock: Callable[[], float], looks: Looks, grafana: str
     ) -> None:
         self._board = board
         self._looks = looks

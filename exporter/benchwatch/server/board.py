@@ -9,15 +9,16 @@ from msgspec.structs import replace
 from ..metrics.exposition import Exposition
 from ..metrics.limits import DEFAULT, Limits
 from ..metrics.samples import Part, Source
-from ..model.cvm import Cvm
+from ..model.cvm import Cvm, Vdisk
 from ..model.run import Run, Worker
+from ..nutanix.cvm_snapshot import Status
 from ..nutanix.poller import Poller
 from ..runs.observer import Observer
 from ..runs.place import RunPlace
 from ..runs.watcher import Runs
 from ..runs.worker_model import shown, silent
 from .own_metrics import OwnMetrics
-from .vdisks import Vdisks
+from .vdisks import vdisks
 
 STILL_READING = "still reading the runs that existed at the start"
 """Why an exporter is not ready."""
@@ -48,7 +49,7 @@ class Exporter:
         self.push_folder = push_folder
         self._exposition = Exposition(limits)
         self._ready = False
-        self._vdisks = Vdisks()
+        self._vdisks: dict[str, tuple[Status, list[Vdisk]]] = {}
         self._shown: dict[Observer, tuple[object, Worker | Exception]] = {}
 
     def render(self, parts: frozenset[Part]) -> str:
@@ -155,13 +156,18 @@ class Exporter:
             return error
 
     def _cvm(self, poller: Poller) -> Cvm:
+        """The CVM; the vdisks of each poll are read once."""
         try:
-            status, vdisks = poller.status, self._vdisks.all(poller)
+            status = poller.status
+            known = self._vdisks.get(poller.name)
+            if known is None or known[0] is not status:
+                found = vdisks(poller, status.snapshot) if status.snapshot else []
+                known = self._vdisks[poller.name] = status, found
         except Exception as error:  # likewise
             self._exposition.failed(poller, "view", error)
             return Cvm(poller.name, poller.url, error=f"cannot show it: {type(error).__name__}; see the log")
         problem = "; ".join(filter(None, (status.error, self._exposition.remark(poller))))
-        return Cvm(poller.name, poller.url, status.up, status.last_success, problem, tuple(vdisks))
+        return Cvm(poller.name, poller.url, status.up, status.last_success, problem, tuple(known[1]))
 
 
 def _rank(source: Source) -> tuple[int, float]:

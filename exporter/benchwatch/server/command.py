@@ -17,7 +17,7 @@ from ..machine.mounts import Storage
 from ..metrics.buckets import Buckets
 from ..metrics.samples import Source
 from ..nutanix.mapping import Unlisted, load_mapping
-from ..nutanix.poller import Poller, start_pollers
+from ..nutanix.poller import start_pollers
 from ..runs.watcher import Runs
 from ..settings.settings import Here, Settings
 from ..why.live import TIMEOUT, Engine
@@ -30,7 +30,7 @@ from .listen import serve as serve_web
 from .looks import Looks
 from .own_metrics import Disks, OwnMetrics
 from .processes import Processes
-from .webconfig import OPEN, Renewable, WebConfigFile
+from .webconfig import WebConfig, WebConfigFile
 
 REVISION = "BENCHWATCH_REVISION"
 """Environment variable with the revision that the exporter was built from."""
@@ -49,60 +49,27 @@ _TURN = 0.05
 """Seconds after which a check pauses, so that requests are answered."""
 
 
-def serve(
+async def serve(
     settings: Settings,
     base: Path,
-    runs: Path,
+    folder: Path,
     push: Path | None,
     addresses: Sequence[str],
     web_config: Path | None,
-    prometheus: str = "",
-    external_url: str = "",
-    grafana: str = "",
-) -> int:
-    """Serve until SIGINT or SIGTERM; exit code 0.
-
-    Paths within the settings are relative to `base`. `runs` is the folder of runs, `push` the one that pushes are
-    written to (None: pushes are refused), `prometheus` the URL of the Prometheus that pages of runs ask,
-    `external_url` the address at which people open the pages, if it is another one, and `grafana` the URL of the
-    Grafana that these link to. Raises ConfigError when an address or a configuration cannot be used.
-    """
-    raise_descriptor_limit()
-    config = WebConfigFile(web_config) if web_config else OPEN
-    roots = [runs] if push in (None, runs) else [runs, push]
-    mapping = load_mapping(settings.nutanix, base)
-    pollers = start_pollers(settings.nutanix, mapping)
-    unlisted = Unlisted(mapping, pollers, settings.nutanix.poll_interval)
-    try:
-        asyncio.run(
-            _serve(settings, roots, push, pollers, unlisted, addresses, config, prometheus, external_url, grafana)
-        )
-    finally:
-        for poller in pollers:
-            poller.stop()
-    return 0
-
-
-def raise_descriptor_limit() -> None:
-    """Raise the soft limit of file descriptors towards the hard one, so that idle connections take nobody's place."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(_DESCRIPTORS, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
-async def _serve(
-    settings: Settings,
-    roots: Sequence[Path],
-    push: Path | None,
-    pollers: Sequence[Poller],
-    unlisted: Unlisted,
-    addresses: Sequence[str],
-    config: Renewable,
     prometheus: str,
     external_url: str,
     grafana: str,
 ) -> None:
+    """Serve until SIGINT or SIGTERM.
+
+    Paths within the settings are relative to `base`. `folder` is the folder of runs, `push` the one that pushes are
+    written to (None: pushes are refused), `prometheus` the URL of the Prometheus that pages of runs ask,
+    `external_url` the address at which people open the pages, if it is another one, and `grafana` the URL of the
+    Grafana that these link to. Raises ConfigError when an address or a configuration cannot be used.
+    """
+    _raise_descriptor_limit()
+    config = WebConfigFile(web_config) if web_config else WebConfig
+    roots = [folder] if push in (None, folder) else [folder, push]
     here = Here(settings.host or socket.gethostname(), settings.vm, socket.gethostname())
     buckets = Buckets(settings.histogram.buckets_per_octave)
     runs = Runs(roots, settings.runs, buckets, here)
@@ -114,32 +81,46 @@ async def _serve(
     pushes = Pushes(own, limit=max(2, min(_MOST_PUSHES, descriptors // 4)), settings=settings.push)
     why = Engine(Prometheus(prometheus, 0.0, 0.0, TIMEOUT)) if prometheus else None
     others: list[Source] = [Disks(roles, here.host), Processes(here.host), *([why] if why else [])]
-    exporter = Exporter(runs, pollers, others, push, time.time, settings.runs.limits, own)
-    stopping = asyncio.Event()
-    _end_with_signals(asyncio.get_running_loop(), stopping)
+    mapping = load_mapping(settings.nutanix, base)
     hosts = {*settings.web.hosts, *(host for address in addresses if (host := listen_address(address)[0]))}
-    app = make_app(
-        *(exporter, pushes, own),
-        clock=time.time,
-        config=config,
-        hosts=hosts,
-        only_hosts=bool(settings.web.hosts),
-        looks=Looks(settings.runs, buckets, prometheus),
-        grafana=grafana,
-    )
-    gc.freeze()  # imported modules stay in memory anyway
-    runner = await serve_web(app, addresses, config, external_url)
-    scheme = "https" if config.renewed().tls else "http"
-    for host, port, *_ in runner.addresses:
-        _log.info("serving on %s://%s:%d, watching %s", scheme, host, port, ", ".join(map(str, roots)))
-    if why:
-        why.start()
+    pollers = start_pollers(settings.nutanix, mapping)
+    runner = None
     try:
+        app = make_app(
+            *(Exporter(runs, pollers, others, push, time.time, settings.runs.limits, own), pushes, own),
+            clock=time.time,
+            config=config,
+            hosts=hosts,
+            only_hosts=bool(settings.web.hosts),
+            looks=Looks(settings.runs, buckets, prometheus),
+            grafana=grafana,
+        )
+        stopping = asyncio.Event()
+        _end_with_signals(asyncio.get_running_loop(), stopping)
+        gc.freeze()  # imported modules stay in memory anyway
+        runner = await serve_web(app, addresses, config, external_url)
+        scheme = "https" if config().tls else "http"
+        for host, port, *_ in runner.addresses:
+            _log.info("serving on %s://%s:%d, watching %s", scheme, host, port, ", ".join(map(str, roots)))
+        if why:
+            why.start()
+        unlisted = Unlisted(mapping, pollers, settings.nutanix.poll_interval)
         await _watch(runs, settings.runs.poll_interval, stopping, unlisted)
     finally:
+        for poller in pollers:
+            poller.stop()
         if why:
             why.stop()
-        await runner.cleanup()
+        if runner:
+            await runner.cleanup()
+
+
+def _raise_descriptor_limit() -> None:
+    """Raise the soft limit of file descriptors towards the hard one, so that idle connections take nobody's place."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _DESCRIPTORS if hard == resource.RLIM_INFINITY else min(_DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _end_with_signals(loop: asyncio.AbstractEventLoop, stopping: asyncio.Event) -> None:

@@ -13,7 +13,7 @@ from aiohttp.typedefs import Middleware
 from .answers import Handler, Refused, on_loopback
 from .own_metrics import OwnMetrics
 from .users import TooManyChecks, Users
-from .webconfig import Renewable
+from .webconfig import CurrentConfig
 
 USER = web.RequestKey("user", str)
 """The user who sent the request, if users are configured."""
@@ -50,17 +50,12 @@ def _is_address(name: str) -> bool:
     return True
 
 
-def check_user(config: Renewable, own: OwnMetrics) -> Middleware:
+def check_user(config: CurrentConfig, own: OwnMetrics) -> Middleware:
     """A check of the user and password, if users are configured."""
-    users: Users | None = None
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
-        nonlocal users
-        hashes = config.renewed().users
-        if hashes:
-            if users is None or hashes is not users.hashes:
-                users = Users(hashes)
+        if users := config().users:
             request[USER] = await _known(request, users, own)
         return await handler(request)
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,8 +14,7 @@ from ..values.addresses import is_loopback
 from ..values.errors import ConfigError
 from .answers import LOOPBACK
 from .app import OWN
-from .tls import server_contexts
-from .webconfig import OPEN, Renewable, WebConfig
+from .webconfig import CurrentConfig, WebConfig
 
 _OTHER = "choose another address with --web.listen-address"
 _log = logging.getLogger("benchwatch.server")
@@ -23,7 +22,7 @@ _log = logging.getLogger("benchwatch.server")
 IDLE = 120.0
 """Seconds that a connection stays open between two requests: longer than any usual scrape interval."""
 _RENEWAL = 5.0
-"""Seconds between two looks at the files of TLS."""
+"""Seconds between two looks at the settings of TLS."""
 _STOPPING = 5.0
 """Seconds that unfinished answers have when the server stops."""
 
@@ -40,46 +39,46 @@ def listen_address(text: str) -> tuple[str | None, int]:
 
 
 class Serving:
-    """A running server."""
+    """A running server, which listens anew when `config` has other TLS."""
 
-    def __init__(self, runner: web.AppRunner, contexts: Callable[[], ssl.SSLContext] | None) -> None:
+    def __init__(self, runner: web.AppRunner, config: CurrentConfig) -> None:
         self._runner = runner
-        self._contexts = contexts
-        self._context = contexts() if contexts else None
+        self._config = config
+        self._context = config().tls
         self._sites: dict[tuple[str | None, int], web.TCPSite] = {}
-        self._renewing = asyncio.create_task(self._renew(contexts)) if contexts else None
-        self.addresses: list[Any] = []
+        self._renewing = asyncio.create_task(self._renew()) if self._context else None
+
+    @property
+    def addresses(self) -> list[Any]:
         """Addresses of the sockets, as the system reports them."""
+        return self._runner.addresses
 
     async def listen(self, host: str | None, port: int) -> None:
         """Also accept connections on this address. Raises OSError."""
+        before = len(self.addresses)
         site = web.TCPSite(self._runner, host, port, ssl_context=self._context)
         await site.start()
-        new = self._runner.addresses[len(self.addresses) :]
-        self.addresses += new
-        self._sites[host, new[0][1]] = site
+        self._sites[host, self.addresses[before][1]] = site
 
-    async def _renew(self, contexts: Callable[[], ssl.SSLContext]) -> None:
+    async def _renew(self) -> None:
         """Listen anew with each new context; connections that are open keep theirs."""
         while True:
             await asyncio.sleep(_RENEWAL)
-            if (context := contexts()) is self._context:
+            if (context := self._config().tls) is self._context:
                 continue
             self._context = context
-            for (host, port), before in self._sites.items():
+            for (host, port), before in list(self._sites.items()):
                 await before.stop()
-                self._sites[host, port] = await self._started(host, port)
+                while not await self._listens_again(host, port):
+                    await asyncio.sleep(_RENEWAL)
 
-    async def _started(self, host: str | None, port: int) -> web.TCPSite:
-        while True:
-            site = web.TCPSite(self._runner, host, port, ssl_context=self._context)
-            try:
-                await site.start()
-                return site
-            except OSError as error:
-                _log.error("cannot listen on port %d with the new TLS settings: %s", port, error.strerror)
-                await site.stop()
-                await asyncio.sleep(_RENEWAL)
+    async def _listens_again(self, host: str | None, port: int) -> bool:
+        try:
+            await self.listen(host, port)
+        except OSError as error:
+            _log.error("cannot listen on port %d with the new TLS settings: %s", port, error.strerror)
+            return False
+        return True
 
     async def cleanup(self) -> None:
         """Stop: accept no more connections, and give unfinished answers time to end."""
@@ -89,14 +88,12 @@ class Serving:
 
 
 async def serve(
-    app: web.Application, addresses: Sequence[str], config: Renewable = OPEN, external_url: str = ""
+    app: web.Application, addresses: Sequence[str], config: CurrentConfig = WebConfig, external_url: str = ""
 ) -> Serving:
     """Serve `app` on all of the addresses, until `await serving.cleanup()`. People open its pages at `external_url`.
 
-    Raises ConfigError when an address or certificate cannot be used.
+    Raises ConfigError when an address cannot be used.
     """
-    tls = config.renewed().tls
-    contexts = server_contexts(tls, config) if tls else None
     wanted = [(address, *listen_address(address)) for address in addresses]
     runner = web.AppRunner(
         app,
@@ -110,7 +107,7 @@ async def serve(
     server = runner.server
     if server is not None:
         app[OWN].connections.set_function(lambda: len(server.connections))
-    serving = Serving(runner, contexts)
+    serving = Serving(runner, config)
     try:
         for address, host, port in wanted:
             try:
@@ -122,12 +119,12 @@ async def serve(
         raise
     app[LOOPBACK].update((host, port) for host, port, *_ in serving.addresses if is_loopback(host))
     if not is_loopback(urlsplit(external_url).hostname or ""):
-        _warn_of_openness(serving.addresses, config.renewed())
+        _warn_of_openness(serving.addresses, config())
     return serving
 
 
 def _warn_of_openness(addresses: Sequence[Any], config: WebConfig) -> None:
-    known = config.users or (config.tls and config.tls.client_auth_type == "RequireAndVerifyClientCert")
+    known = config.users or (config.tls and config.tls.verify_mode == ssl.CERT_REQUIRED)
     for host, port, *_ in addresses:
         if not known and not is_loopback(host):
             _log.warning(

@@ -54,11 +54,11 @@ class _Chore:
 
     def __init__(self, lock: asyncio.Lock, pause: float, work: Callable[[], str | None]) -> None:
         self.part: PagePart | None = None
+        self.task: asyncio.Task[None] | None = None
         self._lock = lock
         self._pause = pause
         self._work = work
         self._due = 0.0
-        self.task: asyncio.Task[None] | None = None
 
     def start(self, looks: int) -> None:
         """Draw it again, unless it is being drawn or not yet due."""
@@ -89,7 +89,7 @@ class _Chore:
 
 
 class _Look:
-    """One run at which somebody looks."""
+    """One run at which somebody looks; `run`, `places` and `before` are as of the last request."""
 
     def __init__(self, run: Run, places: Sequence[RunPlace], looks: "Looks") -> None:
         self.run = run
@@ -98,23 +98,22 @@ class _Look:
         """The run before it, whose parameters are compared with its own."""
         self.asked = 0.0
         self.followed = [ReplayedRun(looks.settings, looks.buckets, looks.families) for _ in places]
-        self.timelines: Sequence[Timeline] = ()
+        self._timelines: Sequence[Timeline] = ()
         self._drawn: object = None
-        self._prometheus = looks.prometheus
-        self.chores = {"course": _Chore(looks.reading, _PAUSE, self._course)}
-        if looks.prometheus:
-            self.chores["alerts"] = _Chore(looks.asking, _ALERTS, self._alerts)
-            self.chores["why"] = _Chore(looks.asking, _MACHINE, self._why)
-            self.chores["machine"] = _Chore(looks.asking, _MACHINE, self._machine)
+        self.course = _Chore(looks.reading, _PAUSE, self._course)
+        self.chores = {"course": self.course}
+        if url := looks.prometheus:
+            for name, pause, work in (
+                ("alerts", _ALERTS, lambda: run_plots.alerts(url, self.run.name)),
+                ("why", _MACHINE, lambda: run_plots.why(url, self._timelines)),
+                ("machine", _MACHINE, lambda: run_plots.machine(url, self._timelines)),
+            ):
+                self.chores[name] = _Chore(looks.asking, pause, work)
 
     def stop(self) -> None:
         """Read no further."""
         for followed in self.followed:
             followed.stopping = True
-
-    def note(self, run: Run, places: Sequence[RunPlace], before: Run | None) -> None:
-        """Note the run's present state."""
-        self.run, self.places, self.before = run, places, before
 
     def _course(self) -> str | None:
         now = time.time()
@@ -125,30 +124,17 @@ class _Look:
             return None
         self._drawn = seen
         timelines = [one for followed in self.followed for one in followed.timelines]
-        self.timelines = [_as_now(one, states) for one in timelines]
-        return run_plots.drawn(self.timelines, self.before)
-
-    def _alerts(self) -> str:
-        return run_plots.alerts(self._prometheus, self.run.name)
-
-    def _why(self) -> str:
-        return run_plots.why(self._prometheus, self.timelines)
-
-    def _machine(self) -> str:
-        return run_plots.machine(self._prometheus, self.timelines)
+        present = [states.get(one.name, (one.state, one.reason)) for one in timelines]
+        self._timelines = [
+            replace(one, state=state, reason=reason) for one, (state, reason) in zip(timelines, present, strict=True)
+        ]
+        return run_plots.drawn(self._timelines, self.before)
 
     @property
     def reading(self) -> str:
-        """The progress of the first reading; empty once it is done."""
-        if self.chores["course"].part:
-            return ""
+        """The progress of the first reading."""
         read, size = sum(one.read for one in self.followed), sum(one.size for one in self.followed)
         return f"Reading what the run has written so far{f': {read / size:.0%}' if size and read < size else ''} ..."
-
-
-def _as_now(timeline: Timeline, states: Mapping[str, tuple[str, str]]) -> Timeline:
-    state, reason = states.get(timeline.name, (timeline.state, timeline.reason))
-    return replace(timeline, state=state, reason=reason)
 
 
 class Looks:
@@ -180,17 +166,17 @@ class Looks:
                 look.stop()
             look = self._looks[run.name] = _Look(run, places, self)
         look.asked = time.monotonic()
-        look.note(run, places, before)
+        look.run, look.places, look.before = run, places, before
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(KEPT, self._look_after)
-        main = look.chores["course"]
-        main.start(len(self._looks))
-        if main.task:
-            await asyncio.wait({main.task}, timeout=_FURTHER if main.part else _FIRST)
-        if main.part is None:
+        course = look.course
+        course.start(len(self._looks))
+        if course.task:
+            await asyncio.wait({course.task}, timeout=_FURTHER if course.part else _FIRST)
+        if course.part is None:
             return {"course": PagePart("", f"<p>{in_html(look.reading)}</p>")}
         for chore in look.chores.values():
-            if chore is not main:
+            if chore is not course:
                 chore.start(len(self._looks))
         return {name: chore.part for name, chore in look.chores.items() if chore.part}
 

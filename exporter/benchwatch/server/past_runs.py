@@ -51,11 +51,6 @@ class PastRuns:
             self._task = asyncio.create_task(self._read_on())
         return self._known
 
-    def stop(self) -> None:
-        """Read no further."""
-        if self._task:
-            self._task.cancel()
-
     async def _read_on(self) -> None:
         try:
             while time.monotonic() - self._asked < KEPT and (name := self._next()) is not None:

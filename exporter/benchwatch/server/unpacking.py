@@ -1,5 +1,4 @@
-"""Bodies of requests, compressed or not: gzip (RFC 1952, also of several members), and deflate (RFC 1950, or the bare
-RFC 1951 that some clients send).
+"""Bodies of requests, compressed or not: gzip (RFC 1952, also of several members), and deflate (RFC 1950).
 
 aiohttp's own unpacking accepts gzip data that are cut off as a whole body.
 """
@@ -15,47 +14,38 @@ from .answers import Refused
 _log = logging.getLogger("benchwatch.server")
 
 _CODINGS = frozenset({"gzip", "deflate"})
-_UNPACKED = frozenset({"", "identity"})
 _EXPANSION, _EXPANDED = 100, 1024 * 1024
 """Maximum expansion of a compressed body, from this size on: real output expands up to 30 times."""
 _PART = 64 * 1024
-_ZLIB, _RAW, _GZIP = 15, -15, 31
-"""The formats, as values of zlib's `wbits`."""
-_DEFLATED = 8
-"""The low half of the first byte of zlib's format (RFC 1950, CM)."""
+_EITHER = 47
+"""Both formats, as zlib's `wbits`."""
 
 
 class _Unpacker:
-    """Unpacks one body of a coding."""
+    """Unpacks one body."""
 
-    def __init__(self, coding: str) -> None:
-        self._gzip = coding == "gzip"
-        self._stream: zlib._Decompress | None = None
-
-    @property
-    def whole(self) -> bool:
+    def __init__(self) -> None:
+        self._stream = zlib.decompressobj(_EITHER)
+        self.whole = True
         """Whether the data may end here."""
-        return self._stream is None
 
     def unpacked(self, data: bytes) -> Iterator[bytes]:
         """Unpack further bytes, into parts of at most 64 KiB. Raises zlib.error."""
         while data:
-            if self._stream is None:
-                deflate = _ZLIB if data[0] & 0xF == _DEFLATED else _RAW
-                self._stream = zlib.decompressobj(_GZIP if self._gzip else deflate)
+            if self._stream.eof:
+                self._stream = zlib.decompressobj(_EITHER)
             part = self._stream.decompress(data, _PART)
             while part:
                 yield part
                 part = self._stream.decompress(self._stream.unconsumed_tail, _PART)
             data = self._stream.unused_data
-            if self._stream.eof:
-                self._stream = None
+            self.whole = self._stream.eof
 
 
 def coding_of(request: web.Request) -> str:
     """The compression of the body; empty without one. Raises Refused for an unknown one, or several."""
     codings = [coding.strip().lower() for coding in request.headers.getall("Content-Encoding", [])]
-    if len(codings) > 1 or not {*codings} <= _CODINGS | _UNPACKED:
+    if len(codings) > 1 or not {*codings} <= _CODINGS | {"", "identity"}:
         given = ", ".join(request.headers.getall("Content-Encoding"))[:100]
         sentence = f"Content-Encoding: {given}: expected gzip, deflate or none"
         raise Refused(415, sentence, {"Accept-Encoding": "gzip, deflate"})
@@ -65,7 +55,7 @@ def coding_of(request: web.Request) -> str:
 async def chunks(body: StreamReader, whose: str, coding: str) -> AsyncIterator[bytes]:
     """The bytes of a body as they arrive, unpacked. Raises Refused if they violate HTTP or their coding."""
     received = unpacked = 0
-    unpacker = _Unpacker(coding) if coding else None
+    unpacker = _Unpacker() if coding else None
     while True:
         try:
             data = await body.readany()

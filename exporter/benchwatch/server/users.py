@@ -6,12 +6,12 @@ for their check, and even fewer from one address. The check takes as long for an
 """
 
 import asyncio
-import base64
-import binascii
 import hashlib
 import os
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
+
+from aiohttp import BasicAuth
 
 _WRONG_REMEMBERED = 1000
 _LONGEST = 72
@@ -47,10 +47,11 @@ class Users:
 
         `address` is the client's. Raises TooManyChecks.
         """
-        user, password = _credentials(authorization)
-        password = password[:_LONGEST]
-        if not user:
+        try:
+            given = BasicAuth.decode(authorization or "", "utf-8")
+        except ValueError:
             return ""
+        user, password = given.login.encode(), given.password.encode()[:_LONGEST]
         seal = hashlib.blake2b(user + b":" + password, key=self._key).digest()
         if seal in self._wrong:
             self._wrong.move_to_end(seal)
@@ -63,7 +64,7 @@ class Users:
                 self._checks[seal] = asyncio.create_task(self._remember(seal, user, password, address))
             if not await asyncio.shield(self._checks[seal]):
                 return ""
-        return user.decode("utf-8", "replace")
+        return given.login
 
     async def _remember(self, seal: bytes, user: bytes, password: bytes, address: str) -> bool:
         try:
@@ -91,14 +92,3 @@ class Users:
 
 def _cost(digest: bytes) -> bytes:
     return digest.split(b"$")[2]
-
-
-def _credentials(authorization: str | None) -> tuple[bytes, bytes]:
-    scheme, _, encoded = (authorization or "").partition(" ")
-    if scheme.lower() != "basic":
-        return b"", b""
-    try:
-        user, _, password = base64.b64decode(encoded.strip(), validate=True).partition(b":")
-    except (binascii.Error, ValueError):
-        return b"", b""
-    return user, password

@@ -20,20 +20,27 @@ file and the certificates are read again when they change. Adding or removing TL
 
 import logging
 import re
+import ssl
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 
 from ..values.errors import ConfigError
 from ..values.suggestion import either
 from ..values.yaml import read_yaml
+from .users import Users
 
 _log = logging.getLogger("benchwatch.server")
 
-VERSIONS = ("TLS12", "TLS13")
-CLIENT_AUTH_TYPES = ("NoClientCert", "VerifyClientCertIfGiven", "RequireAndVerifyClientCert")
-HEADERS = (
+_VERSIONS = {"TLS12": ssl.TLSVersion.TLSv1_2, "TLS13": ssl.TLSVersion.TLSv1_3}
+_CLIENT_AUTH_TYPES = {
+    "NoClientCert": ssl.CERT_NONE,
+    "VerifyClientCertIfGiven": ssl.CERT_OPTIONAL,
+    "RequireAndVerifyClientCert": ssl.CERT_REQUIRED,
+}
+_HEADERS = (
     "Content-Security-Policy",
     "Strict-Transport-Security",
     "X-Content-Type-Options",
@@ -41,72 +48,41 @@ HEADERS = (
     "X-XSS-Protection",
 )
 _HASH = re.compile(r"\$2[aby]\$(0[4-9]|[12][0-9]|3[01])\$[./A-Za-z0-9]{53}")
-_PROXY = "a proxy in front can do that (deploy/Caddyfile)"
-_UNSUPPORTED = {
-    "tls_server_config": {
-        "cert": "give the certificate as cert_file",
-        "key": "give the key as key_file",
-        "client_ca": "give the certificates as client_ca_file",
-        "client_allowed_sans": _PROXY,
-        "cipher_suites": f"OpenSSL's own choice applies; {_PROXY}",
-        "prefer_server_cipher_suites": f"OpenSSL's own choice applies; {_PROXY}",
-        "curve_preferences": f"OpenSSL's own choice applies; {_PROXY}",
-    },
-    "http_server_config": {"http2": f"the server speaks HTTP/1.1; {_PROXY}"},
-    "": {"rate_limit": "limit requests in a firewall"},
-}
-"""The keys of that format that this server does not have, by the key that contains them, and what to do instead."""
 
 
-class Tls(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The settings of TLS. Once they are checked, paths are complete."""
-
-    cert_file: str = ""
-    key_file: str = ""
+class _Tls(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    cert_file: str
+    key_file: str
     client_auth_type: str = "NoClientCert"
-    client_ca_file: str = ""
+    client_ca_file: str | None = None
     min_version: str = "TLS12"
     max_version: str = "TLS13"
-    cert: Any = None
-    key: Any = None
-    client_ca: Any = None
-    client_allowed_sans: Any = None
-    cipher_suites: Any = None
-    prefer_server_cipher_suites: Any = None
-    curve_preferences: Any = None
 
 
-class _Http(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _Http(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     headers: dict[str, str] = {}
-    http2: Any = None
 
 
-class _Content(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    tls_server_config: Tls | None = None
+class _Content(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    tls_server_config: _Tls | None = None
     http_server_config: _Http | None = None
     basic_auth_users: dict[str, str] | None = None
-    rate_limit: Any = None
 
 
 class WebConfig(NamedTuple):
-    """The content of a web configuration file."""
+    """The content of a web configuration file; without one, there is no TLS, and everybody has access."""
 
-    tls: Tls | None = None
+    tls: ssl.SSLContext | None = None
     headers: dict[str, str] = {}
     """Added to every response."""
-    users: dict[str, str] = {}
-    """bcrypt hashes of passwords, by user; empty: everybody has access."""
-
-    def renewed(self) -> "WebConfig":
-        """See Renewable."""
-        return self
+    users: Users | None = None
+    """None: everybody has access."""
+    files: Sequence[Path] = ()
+    """What was read."""
 
 
-class Renewable(Protocol):
-    """A configuration that may change."""
-
-    def renewed(self) -> WebConfig:
-        """The present configuration; cheap, because every request needs it."""
+CurrentConfig = Callable[[], WebConfig]
+"""Returns the present configuration; cheap, because every request needs it."""
 
 
 class WebConfigFile:
@@ -114,13 +90,14 @@ class WebConfigFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._stamp = stamp(path)
         self._config = load_web_config(path)
+        self._stamps = [_stamp(file) for file in self._config.files]
 
-    def renewed(self) -> WebConfig:
-        """See Renewable; a file that cannot be used, or whose change needs a restart, changes nothing."""
-        if (present := stamp(self._path)) != self._stamp:
-            self._stamp = present
+    def __call__(self) -> WebConfig:
+        """See CurrentConfig; files that cannot be used, or whose change needs a restart, change nothing."""
+        stamps = [_stamp(file) for file in self._config.files]
+        if stamps != self._stamps:
+            self._stamps = stamps
             try:
                 config = load_web_config(self._path)
                 for key, now, before in (
@@ -130,13 +107,14 @@ class WebConfigFile:
                     if bool(now) != bool(before):  # also of a file that is half written
                         raise ConfigError(f"{self._path}: {key}: cannot be added or removed without a restart")
                 self._config = config
+                self._stamps = [_stamp(file) for file in config.files]
                 _log.info("%s has changed; the new settings are in force", self._path)
             except ConfigError as error:
                 _log.error("%s; the previous settings stay in force", error)
         return self._config
 
 
-def stamp(path: Path) -> tuple[int, int, int]:
+def _stamp(path: Path) -> tuple[int, int, int]:
     """Changes when the file is written, replaced or removed."""
     try:
         found = path.stat()
@@ -145,64 +123,63 @@ def stamp(path: Path) -> tuple[int, int, int]:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-OPEN = WebConfig()
-"""The configuration without such a file: no TLS, everybody has access."""
-
-
 def load_web_config(path: Path) -> WebConfig:
     """The content of the file. Raises ConfigError, which names the file, the key and what was expected."""
     content = read_yaml(path, _Content)
-    _refuse_unsupported(path, content)
-    http = content.http_server_config or _Http()
-    canonical = {name.lower(): name for name in HEADERS}
-    headers = {}
-    for name, value in http.headers.items():
-        if name.lower() not in canonical:
-            raise ConfigError(f"{path}: http_server_config.headers: expected {either(HEADERS)}, got {name!r}")
+    headers = content.http_server_config.headers if content.http_server_config else {}
+    for name, value in headers.items():
+        if name.lower() not in map(str.lower, _HEADERS):
+            raise ConfigError(f"{path}: http_server_config.headers: expected {either(_HEADERS)}, got {name!r}")
         if not value.isprintable():
             raise ConfigError(f"{path}: http_server_config.headers.{name}: expected one line of text, got {value!r}")
-        if value.strip():
-            headers[canonical[name.lower()]] = value
     users = content.basic_auth_users or {}
     for user, digest in users.items():
         if ":" in user or not user:
             raise ConfigError(f"{path}: basic_auth_users: expected a name without ':', got {user!r}")
         if not _HASH.fullmatch(digest):
             raise ConfigError(f"{path}: basic_auth_users.{user}: expected a bcrypt hash as `htpasswd -nB` prints it")
-    tls = None if content.tls_server_config is None else _tls(path, content.tls_server_config)
-    return WebConfig(tls, headers, users)
-
-
-def _refuse_unsupported(path: Path, content: _Content) -> None:
-    for section, keys in _UNSUPPORTED.items():
-        given = getattr(content, section) if section else content
-        for key, instead in keys.items():
-            if getattr(given, key, None) is not None:
-                where = f"{section}.{key}" if section else key
-                raise ConfigError(f"{path}: {where}: not supported: {instead}")
-
-
-def _tls(path: Path, given: Tls) -> Tls:
-    where = f"{path}: tls_server_config"
-    for key in ("cert_file", "key_file"):
-        if not getattr(given, key):
-            raise ConfigError(f"{where}: expected a {key}")
-    for key, allowed in (
-        ("client_auth_type", CLIENT_AUTH_TYPES),
-        ("min_version", VERSIONS),
-        ("max_version", VERSIONS),
-    ):
-        if getattr(given, key) not in allowed:
-            raise ConfigError(f"{where}.{key}: expected {either(allowed)}, got {getattr(given, key)!r}")
-    if given.min_version > given.max_version:
-        raise ConfigError(f"{where}.min_version: expected at most max_version ({given.max_version})")
-    verifies = given.client_auth_type != "NoClientCert"
-    if verifies and not given.client_ca_file:
-        raise ConfigError(f"{where}: client_auth_type {given.client_auth_type} requires a client_ca_file")
-    if given.client_ca_file and not verifies:
-        raise ConfigError(f"{where}.client_ca_file: requires a client_auth_type other than NoClientCert")
-    files = {key: getattr(given, key) for key in ("cert_file", "key_file", "client_ca_file")}
-    return msgspec.structs.replace(
-        given,
-        **{key: str(path.parent / file) for key, file in files.items() if file},
+    tls = content.tls_server_config
+    files = [path.parent / file for file in (tls.cert_file, tls.key_file, tls.client_ca_file) if file] if tls else []
+    return WebConfig(
+        _context(f"{path}: tls_server_config", tls, *files) if tls else None,
+        {name: value for name, value in headers.items() if value.strip()},
+        Users(users) if users else None,
+        [path, *files],
     )
+
+
+def _context(where: str, tls: _Tls, certificate: Path, key: Path, client_ca: Path | None = None) -> ssl.SSLContext:
+    """`where` is the place of the settings, for messages. Raises ConfigError."""
+    for setting, value, allowed in (
+        ("client_auth_type", tls.client_auth_type, _CLIENT_AUTH_TYPES),
+        ("min_version", tls.min_version, _VERSIONS),
+        ("max_version", tls.max_version, _VERSIONS),
+    ):
+        if value not in allowed:
+            raise ConfigError(f"{where}.{setting}: expected {either(list(allowed))}, got {value!r}")
+    if tls.min_version > tls.max_version:
+        raise ConfigError(f"{where}.min_version: expected at most max_version ({tls.max_version})")
+    verifies = tls.client_auth_type != "NoClientCert"
+    if verifies and not client_ca:
+        raise ConfigError(f"{where}: client_auth_type {tls.client_auth_type} requires a client_ca_file")
+    if client_ca and not verifies:
+        raise ConfigError(f"{where}.client_ca_file: requires a client_auth_type other than NoClientCert")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = _VERSIONS[tls.min_version]
+    context.maximum_version = _VERSIONS[tls.max_version]
+    context.verify_mode = _CLIENT_AUTH_TYPES[tls.client_auth_type]
+    try:
+        for path in filter(None, (certificate, key, client_ca)):  # the errors of ssl do not name the file
+            what = str(path)
+            path.open("rb").close()
+        what = f"{certificate} and {key}: expected a PEM certificate and its unencrypted key"
+        # Without a password given, OpenSSL would ask for one on the terminal.
+        context.load_cert_chain(certificate, key, password="")
+        if client_ca:
+            what = f"{client_ca}: expected PEM certificates"
+            context.load_verify_locations(client_ca)
+    except ssl.SSLError as error:
+        raise ConfigError(f"{what}: {(error.reason or str(error)).lower().replace('_', ' ')}") from error
+    except OSError as error:
+        raise ConfigError(f"{what}: cannot be read: {error.strerror}") from error
+    return context
