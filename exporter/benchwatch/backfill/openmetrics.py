@@ -58,7 +58,7 @@ def _points(metric: Series, labels: Pairs) -> Iterator[str]:
     times, values = metric.times, metric.values
     suffixes = [""] if values.ndim == 1 else ["_sum", "_count"]
     if metric.bounds and np.isnan(values[:, -2]).any():  # the sum is unknown
-        values, suffixes = np.delete(values, -2, axis=1), ["_count"]
+        values, suffixes = values[:, :-2], []
     heads = list(_heads(metric, labels, suffixes))
     for begin in range(0, len(times), _POINTS):
         numbers = values[begin : begin + _POINTS].ravel()

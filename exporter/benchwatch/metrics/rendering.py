@@ -212,8 +212,7 @@ def _histogram(prefixes: tuple[str, ...], value: HistogramValue) -> str:
     bucket, total, count = prefixes
     *counts, added, number = number_texts([*value.counts, value.sum, value.counts[-1]])
     buckets = bucket.join(map(add, _ends_of_buckets(tuple(value.bounds)), counts))
-    total = "" if isnan(value.sum) else total + added
-    return f"{bucket}{buckets}{total}{count}{number}"
+    return f"{bucket}{buckets}" + ("" if isnan(value.sum) else f"{total}{added}{count}{number}")
 
 
 @lru_cache

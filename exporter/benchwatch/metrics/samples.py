@@ -31,7 +31,7 @@ class HistogramValue(NamedTuple):
     """One histogram: `counts[i]` observations at or below `bounds[i]`, and the sum of all, NaN if it is unknown.
 
     Bounds are texts in base units, the last is +Inf. An unknown sum is not exported, as one NaN would make the sum of
-    all series NaN.
+    all series NaN; nor is the count then, as OpenMetrics demands both or none: the last bucket has it.
     """
 
     bounds: Sequence[str]
