@@ -12,7 +12,8 @@ from selectolax.lexbor import LexborHTMLParser
 from benchwatch.model.cvm import Cvm, Vdisk
 from benchwatch.model.run import Report, Run, Worker
 from benchwatch.server.catalogue import LINES, Query
-from benchwatch.server.landing import WORKERS_SHOWN, landing_page
+from benchwatch.server.landing import landing_page
+from benchwatch.server.run_lines import WORKERS_SHOWN
 from benchwatch.tools.registry import TOOLS
 from tests.support.serving import NETWORK, NOW, FakeBoard, served
 

@@ -26,7 +26,7 @@ from ..settings.settings import RunsSettings
 from ..values import numbers
 from ..values.names import label
 from ..values.sparkline import sparkline
-from .preparation import Place
+from .preparation import Plan
 from .sinks import write_to
 from .worker_record import RunRecord
 
@@ -42,19 +42,17 @@ _BESIDE_CHART = 2
 
 
 class Bar:
-    """A status line for a benchmark of `length` seconds (None: not known); before its start, a countdown to `at`.
+    """A status line for a benchmark of `length` seconds (None: not known); before its start, a countdown."""
 
-    `at` is in Unix seconds.
-    """
-
-    def __init__(self, record: RunRecord, length: float | None, place: Place, at: float) -> None:
-        self._name = record.run if place.of == 1 else f"{record.run}  run {place.number} of {place.of}"
-        self._place = place
+    def __init__(self, plan: Plan, length: float | None) -> None:
+        name = plan.record.run
+        self._name = name if plan.of == 1 else f"{name}  run {plan.number} of {plan.of}"
+        self._after = plan.after
         self._length = length
-        self._live = Live(record)
+        self._live = Live(plan.record)
         self._shown = Shown([], [])
         self._lock = threading.Lock()
-        self._at = at
+        self._at = plan.at or 0.0
         self._start: float | None = None
         self._drawn = 0.0
         self._looked = 0.0
@@ -123,8 +121,8 @@ class Bar:
         if self._length is None:
             return f"{numbers.clock(passed)} so far"
         left = max(0.0, self._length - passed)
-        after = self._place.after
-        return f"{numbers.clock(left)} left" + (f", series {numbers.clock(left + after)}" if after else "")
+        series = f", series {numbers.clock(left + self._after)}" if self._after else ""
+        return f"{numbers.clock(left)} left{series}"
 
     def _erase(self) -> None:
         if self._drawn:

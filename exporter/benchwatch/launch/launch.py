@@ -116,7 +116,7 @@ def _start(
     files = {number: opened.enter_context(path.open("ab", buffering=0)) for number, path in paths.items()}
     bar = None
     if os.isatty(STDERR) and os.environ.get("TERM") != "dumb":
-        bar = Bar(plan.record, prepared.length, plan.place, plan.at or 0.0)
+        bar = Bar(plan, prepared.length)
         opened.callback(bar.stop)
     if schedule:
         schedule.wait()

@@ -9,7 +9,7 @@ import signal
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -22,7 +22,7 @@ from ..values.names import check_name
 from ..values.numbers import duration
 from .launch import launch
 from .outcome import Outcomes
-from .preparation import Place, Plan, planned_length
+from .preparation import Plan, planned_length
 from .printing import Terminal
 from .sweep_points import (
     LABEL,
@@ -40,18 +40,6 @@ from .variants import LABEL as VARIANT
 from .worker_record import RunRecord
 
 
-class _Step(NamedTuple):
-    """One run of a series."""
-
-    plan: Plan
-    length: float | None
-    """Seconds that it will take; None: not known."""
-    done: bool
-    """Whether an earlier start of the same sweep finished it."""
-    variant: str = ""
-    """The name of its variant."""
-
-
 def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
     """Run the command `words` as the options say; the exit code. Raises UserError if nothing was started."""
     points = points_of(options.sweep, words)
@@ -67,39 +55,39 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
     order = SweepOrder("given", None)
     if options.sweep:
         order = order_of(options.runs_path, name, options.sweep, options.order, options.seed)
-    steps = _steps(options, name, points, benchmarks, order)
-    todo = [step for step in steps if not step.done]
-    done = len(steps) - len(todo)
+    plans = _plans(options, name, points, benchmarks, order)
+    todo = [plan for plan in plans if not plan.done]
+    done = len(plans) - len(todo)
     code, complete = 0, True
     with Terminal() as terminal, Outcomes(terminal, required) as outcomes:
-        for step in steps:
-            if step.done:
-                outcomes.add(step.plan.record, shown=False)
+        for plan in plans:
+            if plan.done:
+                outcomes.add(plan.record, shown=False)
         if options.sweep:
-            terminal.say(f"sweep {name}: {_extent(len(steps), len(points), done)}, {order.shown}")
+            terminal.say(f"sweep {name}: {_extent(len(plans), len(points), done)}, {order.shown}")
         sides = [f"{name}-{variant.name}" for variant in options.variant]
-        for number, step in enumerate(todo, done + 1):
+        for number, plan in enumerate(todo, done + 1):
             left = _length(todo[number - done :], options.pause)
-            plan = step.plan._replace(place=Place(number, len(steps), left))
+            plan = plan._replace(number=number, of=len(plans), after=left)
             if options.before:
                 try:
-                    before = run_before(options.before, step.variant)
+                    before = run_before(options.before, plan.variant)
                 except (UserError, KeyboardInterrupt) as error:
                     terminal.say(str(error) or "interrupted")
                     code = error.exit_code if isinstance(error, UserError) else 128 + signal.SIGINT
                     break
                 plan = plan._replace(content=plan.content | {"before": before})
-            if step.variant:
+            if plan.variant:
                 time_left = f", {duration(left)} left after it" if left else ""
-                terminal.say(f"{name}: run {number} of {len(steps)}: {step.variant}{time_left}")
-            if step is todo[0]:
-                page = (plan.record.run if len(steps) == 1 else "") if options.open else None
+                terminal.say(f"{name}: run {number} of {len(plans)}: {plan.variant}{time_left}")
+            if number == done + 1:
+                page = (plan.record.run if len(plans) == 1 else "") if options.open else None
                 plan = plan._replace(at=options.at, page=page)
             ending, is_complete = launch(plan, terminal)
             code = ending.exit_code or code
             complete &= is_complete
-            outcomes.add(plan.record, side=f"{name}-{step.variant}" if step.variant else "")
-            if ending.requested or number == len(steps):
+            outcomes.add(plan.record, side=f"{name}-{plan.variant}" if plan.variant else "")
+            if ending.requested or number == len(plans):
                 break
             rounds, rest = divmod(number, len(sides) or 1)
             if options.until_sure and not rest and rounds >= FEWEST:
@@ -110,7 +98,7 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
             if received := outcomes.pause(options.pause):
                 code = code or 128 + received
                 break
-        repeated = not options.sweep and not sides and len(steps) > 1
+        repeated = not options.sweep and not sides and len(plans) > 1
         met = outcomes.together(name, repeated=repeated, swept=bool(options.sweep), sides=sides)
     return code or (0 if complete else NOT_RECORDED) or (0 if met else NOT_MET)
 
@@ -124,9 +112,9 @@ def _benchmark(words: Sequence[str]) -> Benchmark:
     return benchmark
 
 
-def _length(steps: Sequence[_Step], pause: float) -> float | None:
-    """Seconds that these steps take, with the pauses before them; None if not known."""
-    lengths = [step.length for step in steps]
+def _length(plans: Sequence[Plan], pause: float) -> float | None:
+    """Seconds that these runs take, with the pauses before them; None if not known."""
+    lengths = [plan.length for plan in plans]
     return None if None in lengths else sum(pause + (length or 0.0) for length in lengths)
 
 
@@ -135,9 +123,9 @@ def _extent(runs: int, points: int, done: int) -> str:
     return f"{runs} run{'s' * (runs > 1)} of {points} point{'s' * (points > 1)}{skipped}"
 
 
-def _steps(
+def _plans(
     options: argparse.Namespace, name: str, points: Sequence[Point], benchmarks: Sequence[Benchmark], order: SweepOrder
-) -> list[_Step]:
+) -> list[Plan]:
     """The runs in their order. Raises UserError if a run cannot have its name, labels or command."""
     worker = benchmarks[0].tool if options.worker is None else options.worker
     repeat = options.repeat or 1
@@ -145,7 +133,7 @@ def _steps(
     _check_names(names, worker, repeat)
     lengths = [planned_length(benchmark) for benchmark in benchmarks]
     content = _content(options)
-    steps = []
+    plans = []
     for place, number in in_turn(len(names), repeat) if options.variant else order.arranged(len(points), repeat):
         point, benchmark, experiment = points[place], benchmarks[place], names[place]
         record = RunRecord(options.runs_path, f"{experiment}-{number + 1}" if repeat > 1 else experiment, worker)
@@ -161,8 +149,14 @@ def _steps(
         overwrite = options.overwrite or earlier is not None
         if not earlier:
             record.check_is_new(overwrite)
-        plan = Plan(record, benchmark, content | own, options.percentiles, options.push, overwrite)
-        steps.append(_Step(plan, lengths[place], bool(earlier), variant))
+        plans.append(
+            Plan(
+                *(record, benchmark, content | own, options.percentiles, options.push, overwrite),
+                length=lengths[place],
+                done=bool(earlier),
+                variant=variant,
+            )
+        )
     for alone in names if options.variant else [name]:
         check_is_alone(options.runs_path, alone, repeated=repeat > 1, swept=bool(options.sweep))
     for experiment in names:
@@ -172,7 +166,7 @@ def _steps(
     for label in dict(options.label):
         if options.sweep and label in (LABEL, *points[0]):
             raise UserError(f"--label {label}: the sweep uses this label: choose another one")
-    return steps
+    return plans
 
 
 def _check_names(names: Sequence[str], worker: str, repeat: int) -> None:

@@ -16,17 +16,8 @@ from .printing import STDOUT, Terminal
 from .worker_record import RunRecord
 
 
-class Place(NamedTuple):
-    """The place of a run in its series."""
-
-    number: int = 1
-    of: int = 1
-    after: float | None = 0.0
-    """Seconds that the runs after it take, pauses included; None: not known."""
-
-
 class Plan(NamedTuple):
-    """One run of a benchmark, as the options ask for it."""
+    """One run of a benchmark, as the options ask for it, and its place in a series."""
 
     record: RunRecord
     benchmark: Benchmark
@@ -36,7 +27,16 @@ class Plan(NamedTuple):
     push: str
     """URL of an exporter elsewhere; empty: none."""
     overwrite: bool
-    place: Place = Place()
+    length: float | None = None
+    """Seconds that it will take; None: not known."""
+    done: bool = False
+    """Whether an earlier start of the same sweep finished it."""
+    variant: str = ""
+    """The name of its variant."""
+    number: int = 1
+    of: int = 1
+    after: float | None = 0.0
+    """Seconds that the runs after it take, pauses included; None: not known."""
     at: float | None = None
     """When it starts, Unix seconds; None: at once."""
     page: str | None = None

@@ -51,7 +51,8 @@ class Users:
             given = BasicAuth.decode(authorization or "", "utf-8")
         except ValueError:
             return ""
-        user, password = given.login.encode(), given.password.encode()[:_LONGEST]
+        name: str = given.login
+        user, password = name.encode(), given.password.encode()[:_LONGEST]
         seal = hashlib.blake2b(user + b":" + password, key=self._key).digest()
         if seal in self._wrong:
             self._wrong.move_to_end(seal)
@@ -64,7 +65,7 @@ class Users:
                 self._checks[seal] = asyncio.create_task(self._remember(seal, user, password, address))
             if not await asyncio.shield(self._checks[seal]):
                 return ""
-        return given.login
+        return name
 
     async def _remember(self, seal: bytes, user: bytes, password: bytes, address: str) -> bool:
         try:
