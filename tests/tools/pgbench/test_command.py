@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.tools.launcher import LogRoom
+from benchwatch.tools.launcher import LogRoom, NotUnderstood
 from benchwatch.tools.pgbench.command import PgbenchCommand, read
 from benchwatch.values.errors import UserError
 
@@ -12,7 +12,7 @@ ROOM = 1e12
 
 def command(text: str, version: tuple[int, int] | None = (15, 18)) -> PgbenchCommand:
     found = read(text.split(), "pgbench (PostgreSQL) {}.{}".format(*version) if version else "")
-    assert found.understood
+    assert isinstance(found, PgbenchCommand)
     return found
 
 
@@ -69,7 +69,7 @@ def test_without_percentiles_there_is_no_log() -> None:
 
 
 def test_options_that_pgbench_will_not_understand_are_not_understood_here() -> None:
-    assert not read(["--no-such-option"], "").understood
+    assert isinstance(read(["--no-such-option"], ""), NotUnderstood)
 
 
 @pytest.mark.parametrize(
@@ -129,4 +129,6 @@ def test_a_log_that_might_not_fit_is_sampled(room: float, rate: str) -> None:
     ],
 )
 def test_the_version_is_read(text: str, version: tuple[int, int] | None) -> None:
-    assert read([], text).version == version
+    found = read([], text)
+    assert isinstance(found, PgbenchCommand)
+    assert found.version == version

@@ -327,6 +327,7 @@ def test_a_whole_last_line_counts_without_its_end_and_once(text: str, expected: 
         "transaction type: <builtin: TP",
         "transaction type: a\nnumber of transactions actually processed: 16",
         "transaction type: a\nlatency average = 0.4",
+        f"{REPORT}statement latencies in milliseconds:\n         0.131  UPDATE pgbench_br",
         "progress: 1.0 s, 10.0 tps, lat 1.000 ms stddev 0.50",
         "progress: 1.0 s, 10.0 tps, lat 1.000 ms stddev 0.500, 12",
         "root@host:~# ",

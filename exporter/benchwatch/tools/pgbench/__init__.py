@@ -4,10 +4,11 @@ import re
 
 from ..api import Kind, Tool
 from ..roles import Lost, Roles, Unit
-from . import command, metrics
+from . import command
 from .aggregate import AggregateParser, interval
 from .bins import LogBins
 from .further import further
+from .metrics import COUNTERS, FAMILIES, LATENCY, LIVE, RESULTS, SETTINGS
 from .moments import of_aggregate, of_log, of_text
 from .state import PgbenchState
 from .text import TextParser
@@ -28,53 +29,53 @@ _BEHIND = re.compile(
 )
 """Lines that are not messages, after `pgbench: `, which is therefore a prefix that something else added."""
 
-
+_WINDOW = LIVE["latency_window_seconds"]
 _ROLES = Roles(
     unit=Unit("TPS"),
     operations="transactions",
-    rate=metrics.TPS,
-    result_rate=metrics.RESULT_TPS,
+    rate=LIVE["tps"],
+    result_rate=RESULTS["tps"],
     database=True,
-    latency=metrics.LATENCY_AVERAGE,
-    lag=metrics.LAG,
-    window=metrics.LATENCY_WINDOW,
-    histogram=metrics.LATENCY,
+    latency=LIVE["latency_average_seconds"],
+    lag=LIVE["rate_limit_lag_seconds"],
+    window=_WINDOW,
+    histogram=LATENCY,
     histogram_interval=1.0,
-    total=metrics.TRANSACTIONS,
-    result_latency=metrics.RESULT_LATENCY_AVERAGE,
-    result_deviation=metrics.RESULT_LATENCY_STDDEV,
-    result_quantile=metrics.RESULT_LATENCY,
-    result_operations=metrics.RESULT_TRANSACTIONS,
-    fixed_rate=(metrics.LAG, metrics.RESULT_LAG_AVERAGE),
+    total=COUNTERS["transactions"],
+    result_latency=RESULTS["latency_average_seconds"],
+    result_deviation=RESULTS["latency_stddev_seconds"],
+    result_quantile=RESULTS["latency_seconds"],
+    result_operations=RESULTS["transactions"],
+    fixed_rate=(LIVE["rate_limit_lag_seconds"], RESULTS["rate_limit_lag_average_seconds"]),
     lost={
         "failed": Lost(
-            metrics.FAILED,
-            of=(metrics.TRANSACTIONS, metrics.FAILED),
+            COUNTERS["failed"],
+            of=(COUNTERS["transactions"], COUNTERS["failed"]),
             remark="transactions failed: {}; throughput counts only the others, as does latency if pgbench measured "
             "each (-P, -R or -L)",
             bad=True,
         ),
         "skipped": Lost(
-            metrics.SKIPPED,
-            of=(metrics.TRANSACTIONS, metrics.FAILED, metrics.SKIPPED),
+            COUNTERS["skipped"],
+            of=(COUNTERS["transactions"], COUNTERS["failed"], COUNTERS["skipped"]),
             remark="transactions were skipped because they were already late (-R with -L): {}; throughput and latency "
             "count only the others",
         ),
-        "retries": Lost(metrics.RETRIES),
+        "retries": Lost(COUNTERS["retries"]),
     },
-    interval_time=metrics.INTERVAL_TIME,
-    window_time=metrics.LATENCY_WINDOW_TIME,
-    threads=metrics.THREADS,
-    connection=metrics.RESULT_CONNECTION,
-    duration=metrics.DURATION,
+    interval_time=LIVE["interval_timestamp_seconds"],
+    window_time=LIVE["latency_window_timestamp_seconds"],
+    threads=SETTINGS["threads"],
+    connection=RESULTS["connection_seconds"],
+    duration=SETTINGS["duration_seconds"],
     latency_step=1e-6,
     further=further,
     sources={
-        metrics.TPS: "From pgbench's progress lines; without them, counted in its transaction log.",
-        metrics.LATENCY_AVERAGE: "From pgbench's progress lines; without them, from its transaction log.",
-        metrics.LATENCY_WINDOW: "From the transaction log, every transaction in it, by second; percentiles within "
-        "1.6 %, the maximum exact.",
-        metrics.LATENCY: "From the transaction log, every transaction in it, in exact bins.",
+        LIVE["tps"]: "From pgbench's progress lines; without them, counted in its transaction log.",
+        LIVE["latency_average_seconds"]: "From pgbench's progress lines; without them, from its transaction log.",
+        _WINDOW: "From the transaction log, every transaction in it, by second; percentiles within 1.6 %, the maximum "
+        "exact.",
+        LATENCY: "From the transaction log, every transaction in it, in exact bins.",
     },
 )
 
@@ -93,7 +94,7 @@ def _recognise(head: bytes) -> str:
 
 PGBENCH = Tool(
     name="pgbench",
-    families=metrics.FAMILIES,
+    families=FAMILIES,
     roles=(_ROLES,),
     kinds={
         "text": Kind(TextParser, dated=of_text, piecewise=True),

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...metrics.latencies import Dated, Group, Latencies, Piece
 from ..api import Content
+from .decimals import Integers
 from .log import by_value
 from .transactions import TransactionParser, Transactions
 
@@ -32,10 +33,7 @@ class LogBins:
         if not measured:
             return
         again = partial(_second, self._content, begin, end, measured[-1].fields)
-        seconds, latency, filled = (
-            np.concatenate(each)
-            for each in zip(*((one.second, one.latency, one.bins) for one in measured), strict=True)
-        )
+        seconds, latency, filled = (_joined(measured, name) for name in ("second", "latency", "bins"))
         for second, chosen in by_value(seconds):
             self._latencies.add(Piece.of(second, filled[chosen], latency[chosen], again))
 
@@ -48,9 +46,10 @@ def _second(content: Content, begin: int, end: int, fields: int, second: int) ->
     """The transactions in these bytes of a log that completed in a second of Unix time."""
     parser = TransactionParser(microseconds=True, fields=fields)
     found = [one for one in parser.feed(content(begin, end)) if isinstance(one, Transactions)]
-    seconds, microseconds, latency = (
-        np.concatenate(each)
-        for each in zip(*((one.second, one.microsecond, one.latency) for one in found), strict=True)
-    )
+    seconds, microseconds, latency = (_joined(found, name) for name in ("second", "microsecond", "latency"))
     chosen = seconds == second
     return Dated(seconds[chosen] + microseconds[chosen] / 1e6, latency[chosen])
+
+
+def _joined(records: Sequence[Transactions], name: str) -> Integers:
+    return np.concatenate([getattr(one, name) for one in records])

@@ -8,13 +8,13 @@ means debug up to 16, and the database since 17.
 import getopt
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ...machine.host import Host
 from ...values.errors import UserError
 from .. import postgres
 from ..invocation import Benchmark
-from ..launcher import Command, ExtraLog, Facts, LogRoom, Preparation, not_understood
+from ..launcher import Command, ExtraLog, Facts, LogRoom, NotUnderstood, Preparation
 
 _SHORT = "b:c:CD:f:F:h:iI:j:lL:M:nNp:P:qrR:s:St:T:U:vV?"
 _LONG = """
@@ -43,12 +43,10 @@ _SCALE = "select 'scale_factor', count(*) from pgbench_branches;\n"
 class PgbenchCommand(Command):
     """The given options by their long names; the value of a switch is empty."""
 
-    options: dict[str, str] = field(default_factory=dict)
-    database: str = ""
+    options: dict[str, str]
+    database: str
     """Name or connection string; empty if none is given."""
-    version: tuple[int, int] | None = None
-    understood: bool = True
-    """Whether pgbench will understand its arguments."""
+    version: tuple[int, int] | None
 
     @property
     def connection(self) -> list[str]:
@@ -59,30 +57,27 @@ class PgbenchCommand(Command):
     @property
     def length(self) -> float | None:
         """Seconds (-T)."""
-        return _number(self.options.get("time"))
+        return self._number("time")
 
     @property
-    def log(self) -> ExtraLog | None:
+    def log(self) -> ExtraLog:
         """The transaction log; its size is exact to a few bytes, or assumes the rate above."""
-        if not self.understood:
-            return None
-        prefix = self.options.get("log-prefix", "pgbench_log") if "log" in self.options else ""
-        return ExtraLog("transaction log", prefix, self._log_size, "log-prefix" in self.options)
-
-    @property
-    def _log_size(self) -> float:
-        clients = _number(self.options.get("client")) or 1
-        threads = min(_number(self.options.get("jobs")) or 1, clients)
+        clients = self._number("client") or 1
         if self.length is None:
-            count = clients * (_number(self.options.get("transactions")) or _DEFAULT_TRANSACTIONS)
+            count = clients * (self._number("transactions") or _DEFAULT_TRANSACTIONS)
         else:
-            count = self.length * (_number(self.options.get("rate")) or _RATE * threads)
-        return count * _LINE_BYTES
+            count = self.length * (self._number("rate") or _RATE * min(self._number("jobs") or 1, clients))
+        prefix = self.options.get("log-prefix", "pgbench_log") if "log" in self.options else ""
+        return ExtraLog("transaction log", prefix, count * _LINE_BYTES, "log-prefix" in self.options)
+
+    def _number(self, option: str) -> float | None:
+        try:
+            return float(self.options[option]) or None
+        except (KeyError, ValueError):
+            return None
 
     def prepare(self, percentiles: bool, room: LogRoom | None, own: object = None) -> Preparation:
         """See Command."""
-        if not self.understood:
-            return not_understood()
         options, version = self.options, self.version or (18, 0)
         added, remarks = [], []
         if "progress" not in options and version >= (9, 4):
@@ -93,7 +88,7 @@ class PgbenchCommand(Command):
         uses_log = wanted and version >= (10, 0)
         if room is not None and uses_log:
             added += ["-l", f"--log-prefix={room.prefix}"]
-            size = self._log_size
+            size = self.log.size
             if size > room.room:
                 rate = next((f"{rate:g}" for rate in (0.1, 0.01) if size * rate <= room.room), "0.001")
                 added.append(f"--sampling-rate={rate}")
@@ -111,7 +106,7 @@ class PgbenchCommand(Command):
         return postgres.facts(benchmark, self.connection, host, _SCALE)
 
 
-def read(arguments: Sequence[str], version: str) -> PgbenchCommand:
+def read(arguments: Sequence[str], version: str) -> PgbenchCommand | NotUnderstood:
     """See Launcher. Raises UserError if the arguments do not ask for a benchmark."""
     match = _VERSION.match(version)
     number = (int(match[1]), int(match[2] or 0)) if match else None
@@ -119,7 +114,7 @@ def read(arguments: Sequence[str], version: str) -> PgbenchCommand:
     try:
         found, rest = getopt.gnu_getopt(list(arguments), _SHORT + ("d" if old else "d:"), _LONG.split())
     except getopt.GetoptError:
-        return PgbenchCommand(understood=False)
+        return NotUnderstood()
     options = {_LETTERS.get(name.lstrip("-"), name.lstrip("-")): value for name, value in found}
     if "initialize" in options:
         raise UserError("pgbench -i fills tables and measures nothing: start it without `benchwatch run`")
@@ -128,10 +123,3 @@ def read(arguments: Sequence[str], version: str) -> PgbenchCommand:
             raise UserError(f"pgbench --{name} is not a benchmark: start it without `benchwatch run`")
     database = options.get("dbname") or ("" if old else options.get("d", "")) or (rest[0] if rest else "")
     return PgbenchCommand(options, database, number)
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        return float(text) if text else None
-    except ValueError:
-        return None

@@ -5,12 +5,11 @@ The workers of a run are taken together: counts and rates are added, means are w
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ...metrics.samples import Family
 from ...values import numbers
 from ..roles import Numbers
-from . import metrics
+from .metrics import RESULTS
 
 _MOST_STATEMENTS = 5
 _RATE = re.compile(r"(?:^|\s)(?:-[A-Za-z]*R\s*|--rate[= ])(\d+(?:\.\d+)?)(?=\s|$)")
@@ -18,64 +17,70 @@ _RATE = re.compile(r"(?:^|\s)(?:-[A-Za-z]*R\s*|--rate[= ])(\d+(?:\.\d+)?)(?=\s|$
 
 def further(finals: Sequence[Numbers], parameters: Mapping[str, str]) -> Iterator[str]:
     """Transactions above the latency limit (-L), the schedule lag (-R), and the figures of each of several scripts."""
-    if (late := _sum(finals, metrics.RESULT_LATE)) is not None:
+    if (late := _sum(finals, "late_transactions")) is not None:
         limit = parameters.get("latency_limit", "latency")
-        total = _sum(finals, metrics.RESULT_TRANSACTIONS) or 0.0
+        total = _sum(finals, "transactions") or 0.0
         share = f" ({numbers.part(late / total)})" if late and total else ""
         yield f"above the {limit} limit: {late:,.0f} of {total:,.0f} transactions{share}"
-    mean = _mean(finals, metrics.RESULT_LAG_AVERAGE, metrics.RESULT_TRANSACTIONS)
-    highest = [each[metrics.RESULT_LAG_MAX.name][()] for each in finals if metrics.RESULT_LAG_MAX.name in each]
+    mean = _mean(finals, "rate_limit_lag_average_seconds", "transactions")
+    highest = [lag for lag in _each(finals, "rate_limit_lag_max_seconds") if lag is not None]
     if mean is not None and highest:
         target = _RATE.search(parameters.get("command", ""))
         asked = f", at -R {target[1]}" if target else ""
         yield f"schedule lag: mean {numbers.latency(mean)}, max {numbers.latency(max(highest))}{asked}"
-    for script in sorted({key for each in finals for key in each.get(metrics.SCRIPT_TPS.name, {})}):
-        yield f"script {int(script[0]) + 1}, {_script(finals, parameters, script)}"
-    yield from _statements(finals)
+    scripts = sorted(_labels(finals, "script_tps"))
+    for script in scripts:
+        name = parameters.get(f"script_{script[0]}", "")
+        weight = parameters.get(f"script_{script[0]}_weight")
+        done, tps = _sum(finals, "script_transactions", script), _sum(finals, "script_tps", script)
+        mean = _mean(finals, "script_latency_average_seconds", "script_transactions", script)
+        figures = [
+            "" if done is None else f"{done:,.0f} transactions",
+            "" if tps is None else f"{numbers.rate_in_full(tps)} TPS",
+            "" if mean is None else f"mean {numbers.latency(mean)}",
+        ]
+        weighted = f", weight {weight}" if weight else ""
+        yield f"script {int(script[0]) + 1}, {name}{weighted}: {', '.join(filter(None, figures))}"
+    yield from _statements(finals, several=bool(scripts))
 
 
-def _statements(finals: Sequence[Numbers]) -> Iterator[str]:
-    """The statements (-r) that take longest, by their mean over a script's transactions."""
+def _statements(finals: Sequence[Numbers], *, several: bool) -> Iterator[str]:
+    """The statements (-r) that take longest, by their mean over the transactions of a script, one of `several`."""
     found = []
-    for key in dict.fromkeys(key for each in finals for key in each.get(metrics.STATEMENT_LATENCY.name, {})):
-        weights = metrics.SCRIPT_TRANSACTIONS if any(metrics.SCRIPT_TPS.name in each for each in finals) else None
-        means = [each.get(metrics.STATEMENT_LATENCY.name, {}).get(key) for each in finals]
-        done = [each.get(weights.name, {}).get(key[:1], 0.0) if weights else 1.0 for each in finals]
-        known = [(mean, count) for mean, count in zip(means, done, strict=True) if mean is not None and count]
-        if known:
-            mean = math.fsum(mean * count for mean, count in known) / math.fsum(count for _, count in known)
-            found.append((mean, key, weights is not None))
-    for mean, (script, statement), several in sorted(found, key=lambda one: -one[0])[:_MOST_STATEMENTS]:
-        if mean:
-            where = f"script {int(script) + 1}, " if several else ""
-            yield f"{where}mean {numbers.latency(mean)}: {statement}"
+    for key in _labels(finals, "statement_latency_average_seconds"):
+        means = _each(finals, "statement_latency_average_seconds", key)
+        done = _each(finals, "script_transactions", key[:1]) if several else [1.0 for _ in finals]
+        if mean := _weighted(means, done):
+            found.append((mean, key))
+    for mean, (script, statement) in sorted(found, key=lambda one: -one[0])[:_MOST_STATEMENTS]:
+        where = f"script {int(script) + 1}, " if several else ""
+        yield f"{where}mean {numbers.latency(mean)}: {statement}"
 
 
-def _script(finals: Sequence[Numbers], parameters: Mapping[str, str], script: tuple[str, ...]) -> str:
-    name = parameters.get(f"script_{script[0]}", "")
-    weight = parameters.get(f"script_{script[0]}_weight")
-    done = _sum(finals, metrics.SCRIPT_TRANSACTIONS, script)
-    tps = _sum(finals, metrics.SCRIPT_TPS, script)
-    mean = _mean(finals, metrics.SCRIPT_LATENCY_AVERAGE, metrics.SCRIPT_TRANSACTIONS, script)
-    figures = [
-        "" if done is None else f"{done:,.0f} transactions",
-        "" if tps is None else f"{numbers.rate_in_full(tps)} TPS",
-        "" if mean is None else f"mean {numbers.latency(mean)}",
-    ]
-    return f"{name}{f', weight {weight}' if weight else ''}: {', '.join(filter(None, figures))}"
+def _labels(finals: Sequence[Numbers], name: str) -> Iterable[tuple[str, ...]]:
+    """The labels that a figure has in any report."""
+    return dict.fromkeys(labels for each in finals for labels in each.get(RESULTS[name].name, {}))
 
 
-def _sum(finals: Sequence[Numbers], family: Family, labels: tuple[str, ...] = ()) -> float | None:
+def _each(finals: Sequence[Numbers], name: str, labels: tuple[str, ...] = ()) -> list[float | None]:
+    """A figure in each report."""
+    return [each.get(RESULTS[name].name, {}).get(labels) for each in finals]
+
+
+def _sum(finals: Sequence[Numbers], name: str, labels: tuple[str, ...] = ()) -> float | None:
     """None if a worker has no such number."""
-    known = [each[family.name][labels] for each in finals if labels in each.get(family.name, {})]
+    known = [value for value in _each(finals, name, labels) if value is not None]
     return math.fsum(known) if known and len(known) == len(finals) else None
 
 
-def _mean(finals: Sequence[Numbers], family: Family, weights: Family, labels: tuple[str, ...] = ()) -> float | None:
+def _mean(finals: Sequence[Numbers], name: str, done: str, labels: tuple[str, ...] = ()) -> float | None:
     """The mean weighted by transactions, of the workers that completed any; None if one of them has no such number."""
-    counted = [(each, each.get(weights.name, {}).get(labels, 0.0)) for each in finals]
-    working = [(each, weight) for each, weight in counted if weight]
-    known = [(each[family.name][labels], weight) for each, weight in working if labels in each.get(family.name, {})]
-    if not known or len(known) < len(working):
-        return None
-    return math.fsum(value * weight for value, weight in known) / math.fsum(weight for _, weight in known)
+    values, weights = _each(finals, name, labels), _each(finals, done, labels)
+    unknown = any(value is None and weight for value, weight in zip(values, weights, strict=True))
+    return None if unknown else _weighted(values, weights)
+
+
+def _weighted(values: Sequence[float | None], weights: Sequence[float | None]) -> float | None:
+    """The mean of the values that are known and have a weight; None without any."""
+    known = [(value, weight) for value, weight in zip(values, weights, strict=True) if value is not None and weight]
+    return math.fsum(value * weight for value, weight in known) / math.fsum(w for _, w in known) if known else None

@@ -28,7 +28,6 @@ a carriage return (13+).
 """
 
 import re
-from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from ..api import Outcome
@@ -68,50 +67,30 @@ class LifecycleEvent(NamedTuple):
     """Since the first row; how long `pgbench -i` took, None up to 12."""
 
 
-_FORMS: tuple[tuple[Kind, Callable[[str], re.Match[str] | None]], ...] = (
+_FORMS: list[tuple[Kind, str]] = [
     (
         "rows",
-        re.compile(
-            r"\d{1,15} of (?P<number>\d{1,15}) tuples \(\d+%\)(?: of \w+)? done "
-            r"\(elapsed (?P<seconds>\d{1,8}\.\d\d) s, remaining -?\d+\.\d\d s\)\.?"
-        ).fullmatch,
+        r"^\d{1,15} of (?P<number>\d{1,15}) tuples \(\d+%\)(?: of \w+)? done "
+        r"\(elapsed (?P<seconds>\d{1,8}\.\d\d) s, remaining -?\d+\.\d\d s\)\.?$",
     ),
-    ("made", re.compile(r"done(?:\.| in (?P<seconds>\d{1,8}\.\d\d) s \(.*\)\.)").fullmatch),
-    (
-        "step",
-        re.compile(
-            r"(?:dropping old tables|creating (?:tables|\d+ partitions|primary keys|foreign keys)|vacuum(?:ing)?"
-            r"|generating data(?: \((?:client|server)-side\))?|set primary keys)\.\.\."
-        ).fullmatch,
-    ),
-    ("aborted", re.compile(r"[Cc]lient (?P<number>\d{1,9}) (?:script \d+ )?aborted (?:.*?[:;] )?(?P<text>.*)").search),
-    ("cut", re.compile(r"(?P<text>Run was aborted.*)").search),
-    ("ignored", re.compile("ignoring this error and continuing anyway").search),
-    (
-        "fatal",
-        re.compile(
-            r"(?:pgbench: fatal: |(?=could not create (?:connection|thread)\b|Perhaps you need to do initialization\b))"
-            r"(?P<text>.+)"
-        ).search,
-    ),
-    (
-        "fatal",
-        re.compile(
-            r"(?:\S*/)?pgbench: (?P<text>(?:invalid|unrecognized) option .+|option requires an argument .+"
-            r"|option .+ (?:requires an argument|is ambiguous|doesn't allow an argument).*)"
-        ).match,
-    ),
-    (
-        "failed",
-        re.compile(
-            r"(?:pgbench: error: +|(?=[Cc]onnection to (?:database|server) .*failed:"
-            r"|could not (?:connect to server:|translate host name) ))(?P<text>.+)"
-        ).match,
-    ),
-    ("vacuum", re.compile("starting vacuum").match),
-    ("server", re.compile(r"(?P<text>(?:ERROR|FATAL|PANIC):  .+)").match),
-)
+    ("made", r"^done(?:\.| in (?P<seconds>\d{1,8}\.\d\d) s \(.*\)\.)$"),
+    ("step", r"^(?:dropping old tables|creating (?:tables|\d+ partitions)|vacuum(?:ing)?)\.\.\.$"),
+    ("step", r"^(?:generating data(?: \((?:client|server)-side\))?|(?:set|creating) (?:primary|foreign) keys)\.\.\.$"),
+    ("aborted", r"[Cc]lient (?P<number>\d{1,9}) (?:script \d+ )?aborted (?:.*?[:;] )?(?P<text>.*)"),
+    ("cut", r"(?P<text>Run was aborted.*)"),
+    ("ignored", "ignoring this error and continuing anyway"),
+    ("fatal", r"pgbench: fatal: (?P<text>.+)"),
+    ("fatal", r"^(?:\S*/)?pgbench: (?P<text>(?:invalid|unrecognized) option .+|option requires an argument .+)"),
+    ("fatal", r"^(?:\S*/)?pgbench: (?P<text>option .+ (?:requires an|doesn't allow an|is ambiguous).*)"),
+    ("fatal", r"(?P<text>could not create (?:connection|thread)\b.*|Perhaps you need to do initialization\b.*)"),
+    ("failed", r"^pgbench: error: +(?P<text>.+)"),
+    ("failed", r"^(?P<text>[Cc]onnection to (?:database|server) .*failed:.*)"),
+    ("failed", r"^(?P<text>could not (?:connect to server:|translate host name) .+)"),
+    ("vacuum", "^starting vacuum"),
+    ("server", r"^(?P<text>(?:ERROR|FATAL|PANIC):  .+)"),
+]
 """The first form that a line has says what it is."""
+_COMPILED = [(kind, re.compile(form)) for kind, form in _FORMS]
 
 _NO_SERVER = re.compile(
     r"[Cc]onnection to (?:database|server)\b|could not (?:connect to server|translate host name)"
@@ -132,8 +111,8 @@ _KNOWN = re.compile(
 
 def event(text: str) -> LifecycleEvent | None:
     """What a line says about the course of a benchmark or an initialisation; None if nothing."""
-    for kind, form in _FORMS:
-        if match := form(text):
+    for kind, form in _COMPILED:
+        if match := form.search(text):
             said = match.groupdict()
             message, seconds = " ".join((said.get("text") or "").split()), said.get("seconds")
             return LifecycleEvent(kind, message, int(said.get("number") or 0), float(seconds) if seconds else None)

@@ -12,7 +12,6 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from mmap import mmap
-from typing import NamedTuple
 
 from ..api import Begin, Moment, ReadLine
 from .aggregate import interval
@@ -45,26 +44,17 @@ def of_text(lines: Iterable[ReadLine]) -> Iterator[Moment]:
         yield Moment(end, length, elapsed=True, final=True)
 
 
-class _Line(NamedTuple):
-    begin: int
-    time: float
-    """Unix seconds; infinite after the last line."""
-
-
 def of_log(data: bytes | mmap) -> Iterator[Moment]:
     """The seconds of a transaction log."""
-    size = len(data)
-    line, cut = _line_at(data, 0), 0
-    while line.begin < size:
-        border = math.floor(line.time) + 1
-        line, begun = _first_after(data, cut, border), cut
-        cut = line.begin
-        if cut == size:
-            yield Moment(size, _last_time(data, begun))
+    begin, time = _line_at(data, 0)
+    while begin < len(data):
+        border = math.floor(time) + 1
+        begun, (begin, time) = begin, _first_after(data, begin, border)
+        if begin == len(data):
+            yield Moment(begin, _last_time(data, begun))
             return
-        yield Moment(cut, border)
-        for empty in range(border + 1, min(border + _EMPTY_SECONDS, math.floor(line.time)) + 1):
-            yield Moment(cut, empty)
+        for second in range(border, min(border + _EMPTY_SECONDS, math.floor(time)) + 1):
+            yield Moment(begin, second)
 
 
 def of_aggregate(data: bytes | mmap) -> Iterator[Moment]:
@@ -80,25 +70,25 @@ def of_aggregate(data: bytes | mmap) -> Iterator[Moment]:
         yield Moment(found[-1][0], 2 * found[-1][1] - found[-2][1])
 
 
-def _first_after(data: bytes | mmap, low: int, border: int) -> _Line:
-    """The first line from the offset `low` on whose transaction completed at `border` or later."""
+def _first_after(data: bytes | mmap, low: int, border: int) -> tuple[int, float]:
+    """The first line from the offset `low` on whose transaction completed at `border` or later, see _line_at."""
 
     def is_after(offset: int) -> bool:
-        return _line_at(data, offset).time >= border
+        return _line_at(data, offset)[1] >= border
 
     step = _STEP
     while low + step < len(data) and not is_after(low + step):
         low, step = low + step, 2 * step
     offsets = range(low, min(low + step, len(data)), _NEAR)
     place = bisect_left(offsets, True, key=is_after)
-    line = _line_at(data, offsets[max(0, place - 1)])
-    while line.time < border:
-        line = _line_at(data, line.begin + 1)
-    return line
+    begin, time = _line_at(data, offsets[max(0, place - 1)])
+    while time < border:
+        begin, time = _line_at(data, begin + 1)
+    return begin, time
 
 
-def _line_at(data: bytes | mmap, offset: int) -> _Line:
-    """The first line of a transaction that begins at `offset` or later."""
+def _line_at(data: bytes | mmap, offset: int) -> tuple[int, float]:
+    """Where the first line of a transaction begins at `offset` or later, and its time; at the end infinite."""
     begin = data.find(b"\n", offset - 1) + 1 if offset else 0
     while begin or not offset:
         end = data.find(b"\n", begin)
@@ -106,9 +96,9 @@ def _line_at(data: bytes | mmap, offset: int) -> _Line:
             break
         time = _completed(data[begin:end])
         if time is not None:
-            return _Line(begin, time)
+            return begin, time
         begin = offset = end + 1
-    return _Line(len(data), math.inf)
+    return len(data), math.inf
 
 
 def _last_time(data: bytes | mmap, begun: int) -> float:

@@ -65,22 +65,12 @@ class Progress(NamedTuple):
 
 def progress(match: re.Match[str]) -> Progress:
     """The content of a match of PROGRESS."""
-    tps = float(match["tps"])
-    latency = _seconds(match["latency"])
-    time = float(match["time"])
-    measured = tps > 0 or bool(latency)
-    return Progress(
-        time=time,
-        epoch=time >= 1e9,
-        tps=tps,
-        latency=latency if measured else None,
-        stddev=_seconds(match["stddev"]) if measured else None,
-        failed=_count(match["failed"]),
-        lag=_seconds(match["lag"]) if measured else None,
-        skipped=_count(match["skipped"]),
-        retried=_count(match["retried"]),
-        retries=_count(match["retries"]),
-    )
+    time, tps = float(match["time"]), float(match["tps"])
+    latency, stddev, lag = (_seconds(match[name]) for name in ("latency", "stddev", "lag"))
+    if not (tps or latency):
+        latency = stddev = lag = None
+    failed, *rest = (_count(match[name]) for name in ("failed", "skipped", "retried", "retries"))
+    return Progress(time, time >= 1e9, tps, latency, stddev, failed, lag, *rest)
 
 
 def _seconds(milliseconds: str | None) -> float | None:

@@ -1,10 +1,9 @@
-"""What is known of one pgbench process, from its text and its logs.
+"""What is known of one pgbench process, from its text and its logs, in whatever order these are read.
 
 The source of each number:
 
 - counters: the final report; before it the largest number from progress lines (`counting`), transaction log (unless it
-  is sampled) and aggregated log. None of them is ever ahead of the truth, so the largest is nearest to it and never
-  goes back.
+  is sampled) and aggregated log. None of them is ever ahead of the truth, and the largest never goes back.
 - gauges of the last interval and `history`: the progress lines. The closed seconds of the transaction log, unless it is
   sampled, if there are no lines, or if they stop long before it does: thread 0, which prints them, may finish first.
 - latency histogram and windows: the transaction log.
@@ -15,19 +14,13 @@ Times:
   is earlier. Without them, or if they are late (a low -R), the start follows from the last line that says how long the
   run has taken, a progress line or the report, and from when that was written (`beginning`); but not if their times
   are later than those of the files, so that these are on another clock.
-- The time of a progress line is start + elapsed seconds, or the Unix time in it; the log dates each transaction.
 - The run ends after its length, calculated from the report's rate and transactions; without them with the last write
   to a stream with a message, if that is not long after the last report, as in a copy.
 
-Logs whose end precedes the start of the run belong to an earlier run, which left them in the folder (or, if a text has
-several runs, to a previous one), and are ignored. Two clocks can show that:
-
-- the benchmark's, if the progress lines have Unix times: the log dates its transactions by the same clock;
-- else that of the files: when the logs and the text were last written. It shows nothing of a copied log.
-
-A log with exactly the transactions of the final report belongs to its run in any case.
-
-The result depends on the content of each stream, not on the order in which the streams are read.
+Logs whose end precedes the start of the run belong to an earlier run, which left them behind, and are ignored. The
+benchmark's clock shows that if the progress lines have Unix times, for it dates the log too; else that of the files, by
+when logs and text were last written, unless the log was copied. A log with exactly the transactions of the final report
+belongs to its run in any case.
 """
 
 import math
@@ -50,7 +43,7 @@ from .summary import Complete, Entry
 from .transactions import Transactions
 from .windows import QUANTILE_LABELS, QUANTILES, WAIT, Second
 
-ROWS_PER_SCALE = 100_000
+_ROWS_PER_SCALE = 100_000
 _SILENT_INTERVALS = 3
 
 
@@ -70,7 +63,7 @@ class PgbenchState(ElapsedState):
         self._printed: dict[str, int] = {}  # counters of the progress lines
         self._results: dict[tuple[str, ...], float] = {}  # of the final report, by name and labels
         self._server_version = ""
-        self._scale_factor: int | None = None
+        self._scale_factor = 0  # of an initialisation
         self._lengths: dict[str, float] = {}  # by stream: the length of the run according to its report, seconds
         self._initialising: dict[str, float] = {}  # by stream: seconds at its last line of an initialisation
         self._messages: set[str] = set()  # streams with a message
@@ -106,7 +99,7 @@ class PgbenchState(ElapsedState):
             case LifecycleEvent(kind, _, rows, seconds):
                 self._messages.add(stream)
                 if kind == "rows":
-                    self._scale_factor = rows // ROWS_PER_SCALE or None
+                    self._scale_factor = rows // _ROWS_PER_SCALE
                 if seconds is not None:
                     self._initialising[stream] = seconds
 
@@ -210,12 +203,12 @@ class PgbenchState(ElapsedState):
 
     @property
     def outcome(self) -> Outcome:
-        """See `Lifecycle.outcome`."""
+        """See `Lifecycle`."""
         return self._lifecycle.outcome
 
     @property
     def reason(self) -> str:
-        """See `Lifecycle.reason`."""
+        """See `Lifecycle`."""
         return self._lifecycle.reason
 
     @property
@@ -227,14 +220,9 @@ class PgbenchState(ElapsedState):
 
     def parameters(self) -> Mapping[str, str]:
         """Settings as the final report prints them, and the version of the server."""
-        found = dict(self._parameters)
-        if self._scale_factor is not None:
-            found.setdefault("scale_factor", str(self._scale_factor))
-        if ("reconnection_seconds",) in self._results:
-            found["connections"] = "one per transaction"
-        if self._server_version:
-            found["server_version"] = self._server_version
-        return found
+        scale = {"scale_factor": str(self._scale_factor)} if self._scale_factor else {}
+        server = {"server_version": self._server_version} if self._server_version else {}
+        return {**scale, **self._parameters, **server}
 
     def samples(self, current: bool) -> Iterator[Sample]:
         """All metrics; if `current` is false, without the gauges of the last interval."""
@@ -247,13 +235,15 @@ class PgbenchState(ElapsedState):
         yield from self._log.histograms()
         settings = self.parameters()
         for name, family in metrics.SETTINGS.items():
-            if name in settings:
-                yield Sample(family, (), int(settings[name].split()[0]))
+            if text := settings.get(name.removesuffix("_seconds")):
+                yield Sample(family, (), int(text.split()[0]))
+        order = [*metrics.RESULTS]
         shown = [(key, value) for key, value in self._results.items() if key[0] in metrics.RESULTS]
-        for (name, *labels), value in sorted(shown, key=lambda one: metrics.ORDER[one[0][0]]):
+        shown.sort(key=lambda one: order.index(one[0][0]) if len(one[0]) < 3 else len(order))  # statements as they come
+        for (name, *labels), value in shown:
             yield Sample(metrics.RESULTS[name], tuple(labels), value)
         for label, value in self._results_latency().items():
-            yield Sample(metrics.RESULT_LATENCY, (label,), value)
+            yield Sample(metrics.RESULTS["latency_seconds"], (label,), value)
 
     def figures(self) -> Figures:
         """Those of the last report, or of the whole run once it has ended."""
@@ -314,17 +304,17 @@ class PgbenchState(ElapsedState):
         line, time, window = self._last_interval()
         if line:
             gauges = {
-                metrics.TPS: line.tps,
-                metrics.LATENCY_AVERAGE: line.latency,
-                metrics.LATENCY_STDDEV: line.stddev,
-                metrics.LAG: line.lag,
-                metrics.INTERVAL_TIME: time,
+                "tps": line.tps,
+                "latency_average_seconds": line.latency,
+                "latency_stddev_seconds": line.stddev,
+                "rate_limit_lag_seconds": line.lag,
+                "interval_timestamp_seconds": time,
             }
-            yield from (Sample(family, (), value) for family, value in gauges.items() if value is not None)
+            yield from (Sample(metrics.LIVE[name], (), value) for name, value in gauges.items() if value is not None)
         if window:
             for label, value in zip(QUANTILE_LABELS, window.quantiles, strict=True):
-                yield Sample(metrics.LATENCY_WINDOW, (label,), value)
-            yield Sample(metrics.LATENCY_WINDOW_TIME, (), window.second + 1)
+                yield Sample(metrics.LIVE["latency_window_seconds"], (label,), value)
+            yield Sample(metrics.LIVE["latency_window_timestamp_seconds"], (), window.second + 1)
 
     def _counters(self) -> dict[str, int]:
         totals = dict(self._printed)

@@ -94,7 +94,7 @@ _RUN = {
     "rate limit schedule lag: ": rf"avg (?P<rate_limit_lag_average_seconds>{_NUMBER}) "
     rf"\(max (?P<rate_limit_lag_max_seconds>{_NUMBER})\) ms",
     "initial connection time": rf" = (?P<connection_seconds>{_NUMBER}) ms",
-    "average connection time": rf" = (?P<reconnection_seconds>{_NUMBER}) ms",
+    "average connection time": rf" = (?P<connection_seconds>{_NUMBER}) ms",
     "tps = ": rf"(?:(?P<tps_with_connections>{_NUMBER}) \(including connections establishing|(?P<tps>{_NUMBER}) "
     r"\((?:excluding connections establishing|without initial connection time|including reconnection times))\)",
     **_COUNTS,
@@ -158,6 +158,8 @@ class ReportReader:
         is_builtin = self._settings.get("transaction_type", "").startswith(_BUILTIN)
         if settings.get("scale_factor") == "1" and not is_builtin:  # printed for custom scripts without asking
             settings = {}
+        if line.startswith("average connection time"):
+            settings["connections"] = "one per transaction"
         numbers = _numbers("", groups)
         self._settings |= settings
         self._numbers |= {one.name: float(one.value) for one in numbers}
@@ -176,7 +178,8 @@ class ReportReader:
         if with_connections := self._numbers.get("tps_with_connections"):
             length = transactions / with_connections
         elif tps:
-            length = transactions / tps + self._numbers.get("connection_seconds", 0.0)
+            initial = "connections" not in self._settings
+            length = transactions / tps + (self._numbers.get("connection_seconds", 0.0) if initial else 0.0)
         else:
             length = float(self._settings.get("duration", "inf").split()[0])
         return length if length < _LONGEST else None

@@ -90,7 +90,7 @@ class TextParser(LineParser):
         if run.report.begun or run.fatal or again:
             run = self._begin()
         run.last = line
-        self._understood(line)
+        self._take([line])
 
     def _text(self, text: str) -> None:
         if not text:
@@ -104,21 +104,21 @@ class TextParser(LineParser):
             self._misread("summary_line", f"{text[: EXCERPT // 2]} ({error})")
             return
         if entries is not None:
-            self._undated |= not run.report.complete
-            self._understood(*entries)
+            before = self._undated
+            self._take(entries)
+            self._undated &= before or not run.report.complete  # figures of scripts follow the length of the run
             return
-        self._undated = True
         if match := _BANNER.fullmatch(text):
             if run.banner or run.under_way:
                 run = self._begin()
             run.banner = True
-            self._understood(Banner(match["version"], match["server"] or ""))
+            self._take([Banner(match["version"], match["server"] or "")])
         elif match := _VERSION.fullmatch(text):
-            self._understood(Banner(match["version"], None))
+            self._take([Banner(match["version"], None)])
         elif found := self._event(text):
             self._tell(found, text)
         elif known(text):
-            self._understood()
+            self._take([])
         else:
             self._misread("progress_line" if _PROGRESS_LIKE.match(text) else "other_text", text)
 
@@ -139,9 +139,7 @@ class TextParser(LineParser):
             run.initialising = kind != "made"
             if run.report.complete:
                 run.prepared.append(found)
-                self._understood()
-            else:
-                self._understood(found)
+            self._take([] if run.report.complete else [found])
             return
         is_error, begins = kind in ("failed", "fatal"), kind == "vacuum"
         if (run.report.complete and (is_error or kind == "aborted")) or (begins and run.under_way):
@@ -153,7 +151,7 @@ class TextParser(LineParser):
         elif kind in ("ignored", "aborted"):  # the previous error was this client's, or none
             run.failed = run.fatal
         run.server_error_follows = begins or text.endswith(":")
-        self._understood(found)
+        self._take([found])
         if begins:
             self._text(text.partition("...")[2])
 
@@ -164,18 +162,10 @@ class TextParser(LineParser):
         self._run = _Run()
         return self._run
 
-    def _understood(self, *records: Record) -> None:
-        self.records += 1
-        self._out += records
-        if any(map(_is_timed, records)):
-            self._undated = False
-
-
-def _is_timed(record: Record) -> bool:
-    """Whether it says how long the run has taken."""
-    return isinstance(record, Progress | Complete) or (
-        isinstance(record, LifecycleEvent) and record.kind in ("rows", "made")
-    )
+    def _is_dated(self, record: Record) -> bool:
+        if isinstance(record, LifecycleEvent):
+            return record.kind in ("rows", "made")
+        return isinstance(record, Progress | Complete)
 
 
 def _is_whole(record: Record) -> bool:
@@ -183,5 +173,5 @@ def _is_whole(record: Record) -> bool:
     if isinstance(record, LifecycleEvent):
         return record.kind not in ("vacuum", "step", "ignored")
     if isinstance(record, Entry):
-        return not isinstance(record.value, str)
+        return not isinstance(record.value, str) and len(record.labels) < 2  # a statement's text is a label
     return isinstance(record, Progress | Complete | Begin)
