@@ -79,7 +79,9 @@ def launch(plan: Plan, terminal: Terminal) -> tuple[child.Ending, bool]:
             terminal.wait(_SHOWN)
             running = _start(prepared, plan, terminal, opened, schedule)
             record.started()
-        exactness = _record_start(running.start, record, schedule)
+        kept, exactness = schedule.kept(running.start) if schedule else ({}, "")
+        with suppress(OSError):  # the end of the run says so
+            record.write(start=round(running.start, 3), scheduled=kept)
         if opener:
             opener.start()
         ending, lost, wrong = _attend(running, record, files, delivery, plan.benchmark.elsewhere)
@@ -140,14 +142,6 @@ def _start(
     reader = sinks.forward({pipes[number][0]: (recorded[number], outlets[number]) for number in (STDERR, STDOUT)})
     by_path = {paths[number]: sink for number, sink in recorded.items()}
     return _Running(process, start, reader, by_path, bar)
-
-
-def _record_start(start: float, record: RunRecord, schedule: Schedule | None) -> str:
-    """Returns a sentence about how exactly a scheduled run started; empty for any other run."""
-    kept, sentence = schedule.kept(start) if schedule else ({}, "")
-    with suppress(OSError):  # the end of the run says so
-        record.write(start=round(start, 3), scheduled=kept)
-    return sentence
 
 
 def _is_one_place() -> bool:

@@ -70,3 +70,8 @@ def faults(texts: Sequence[str], most: int = 10) -> str:
     """Sentences about what is wrong, as banners."""
     more = [f"and {len(texts) - most} more: see the exporter's log"] if len(texts) > most else []
     return "".join(f'<p class="banner warn">{in_html(text)}</p>' for text in [*texts[:most], *more])
+
+
+def note(text: str) -> str:
+    """A sentence that stands out."""
+    return f'<p class="note">{in_html(text)}</p>'

@@ -82,7 +82,9 @@ class ComparisonPages:
         task = self._made.get(asked.names)
         if task is None:
             if sum(not one.done() for one in self._made.values()) >= _MOST_WAITING:
-                return self._page(asked, _note("Other comparisons are running: this page will try again"), seconds=5)
+                return self._page(
+                    asked, cells.note("Other comparisons are running: this page will try again"), seconds=5
+                )
             task = self._made[asked.names] = asyncio.create_task(self._compare(asked))
             task.add_done_callback(lambda _: self._forget_later(asked.names))
         await asyncio.wait({task}, timeout=_FIRST)
@@ -130,10 +132,10 @@ class ComparisonPages:
             sides = [side(name, files[name], self._settings, force=True, families=families) for name in asked.names]
             return "".join(map(rendered, _sections(asked, sides)))
         except (UserError, OSError) as error:
-            return _note(str(error))
+            return cells.note(str(error))
         except Exception as error:  # a fault of ours, which must not affect other pages
             _log.warning("a comparison failed: %s: %s", type(error).__name__, error, exc_info=True)
-            return _note(f"cannot be compared: {type(error).__name__}; see the exporter's log")
+            return cells.note(f"cannot be compared: {type(error).__name__}; see the exporter's log")
 
     def _repeats(self, name: str, roots: Sequence[Path]) -> list[list[Path]]:
         """The runs of the experiment or sweep of that name, from their records."""
@@ -182,7 +184,3 @@ def _plots(sides: Sequence[Experiment]) -> Iterator[Section]:
     for scene in stages(views(timelines, None, of_side)):
         plots = list(benchmark_figures(scene))
         yield Section("Over time", plots, notes=() if plots else [nothing_to_draw(scene.runs[0].timelines[0].tool)])
-
-
-def _note(text: str) -> str:
-    return f'<p class="note">{in_html(text)}</p>'

@@ -27,6 +27,7 @@ from ..settings.settings import RunsSettings
 from ..values.errors import UserError
 from ..values.printable import in_html
 from . import run_plots
+from .cells import note
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -81,10 +82,10 @@ class _Chore:
         try:
             html = self._work()
         except (UserError, OSError) as error:
-            html = run_plots.note(f"{error}")
+            html = note(f"{error}")
         except Exception as error:  # a bug in one part must not affect the others
             _log.warning("a part of a run's page cannot be drawn: %s: %s", type(error).__name__, error, exc_info=True)
-            html = run_plots.note(f"cannot be drawn: {type(error).__name__}; see the exporter's log")
+            html = note(f"cannot be drawn: {type(error).__name__}; see the exporter's log")
         return html, time.thread_time() - begun
 
 
@@ -161,7 +162,7 @@ class Looks:
         if look is None or [one.folder for one in look.places] != [one.folder for one in places]:
             if look is None and len(self._looks) >= _MOST and not self._let_go(_PAUSE + _FIRST):
                 text = f"{_MOST} other runs are open, the maximum: close one of their pages"
-                return {"course": PagePart("", run_plots.note(text))}
+                return {"course": PagePart("", note(text))}
             if look is not None:
                 look.stop()
             look = self._looks[run.name] = _Look(run, places, self)

@@ -23,17 +23,13 @@ from ..tools.registry import names
 from ..values.printable import in_html
 from ..why.exported import SLOW, UNSEEN
 from ..why.prometheus import Prometheus, PrometheusError
+from .cells import note
 from .comparisons import Asked
 
 _PATIENCE = 5.0
 """Seconds that an answer of Prometheus may take."""
 _CRITICAL = "critical"
 _Alert = Mapping[str, Mapping[str, str]]
-
-
-def note(text: str) -> str:
-    """A sentence that stands out."""
-    return f'<p class="note">{in_html(text)}</p>'
 
 
 def drawn(timelines: Sequence[Timeline], before: Run | None = None) -> str:
