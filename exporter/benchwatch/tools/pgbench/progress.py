@@ -66,11 +66,12 @@ class Progress(NamedTuple):
 def progress(match: re.Match[str]) -> Progress:
     """The content of a match of PROGRESS."""
     time, tps = float(match["time"]), float(match["tps"])
-    latency, stddev, lag = (_seconds(match[name]) for name in ("latency", "stddev", "lag"))
+    latency, stddev, lag = _seconds(match["latency"]), _seconds(match["stddev"]), _seconds(match["lag"])
     if not (tps or latency):
         latency = stddev = lag = None
-    failed, *rest = (_count(match[name]) for name in ("failed", "skipped", "retried", "retries"))
-    return Progress(time, time >= 1e9, tps, latency, stddev, failed, lag, *rest)
+    failed, skipped = _count(match["failed"]), _count(match["skipped"])
+    retried, retries = _count(match["retried"]), _count(match["retries"])
+    return Progress(time, time >= 1e9, tps, latency, stddev, failed, lag, skipped, retried, retries)
 
 
 def _seconds(milliseconds: str | None) -> float | None:
