@@ -8,6 +8,7 @@ from benchwatch.why.judging import seen_run, slow, usual_before, why
 from benchwatch.why.reported import Reported, slow_times
 from benchwatch.why.seen import Samples, Seen
 
+from . import scenes
 from .scenes import FAULT, LENGTH, T0, USUAL, gauge, seen
 from .test_live import Counted, played
 from .test_sentences import SLOW, explained
@@ -30,6 +31,24 @@ def test_a_fault_is_seen_beside_a_usual_latency_of_two_levels() -> None:
     usual = [0.0013] * 20 + [0.006] * 40
     times = slow_times([part(usual * 3 + [0.04] * 15 + usual * 2 + [0.05] * 30 + usual)])
     assert [(round(one.begin - T0), round(one.end - T0)) for one in times] == [(180, 195), (315, 345)]
+
+
+def test_faults_of_an_hour_are_told_although_the_engine_forgets_what_was_before_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The oldest samples that the engine keeps may be those of a fault, which then are not usual either."""
+    length, every = 1200, 70
+    monkeypatch.setattr(scenes, "LENGTH", length)
+    second = np.arange(length)
+    usual = np.where(second % 60 < 20, 0.0013, 0.006)
+    fault = (second >= 150) & (second % every < 15)
+    latency = gauge("pgbench_latency_average_seconds", 0, 0, run="tpcb", worker="db1")
+    latency = latency._replace(values=np.where(fault, 0.05, usual))
+    others = [one for one in seen({}).all() if one.labels["__name__"] != "pgbench_latency_average_seconds"]
+    pages = dict(played(Counted([*others, latency], ["tpcb"]), 120, length - 1))
+    begins = [begin for begin in range(0, length - 20, every) if begin >= 150]
+    told = [begin for begin in begins if any("benchwatch_run_why_info{" in pages[begin + age] for age in range(4, 11))]
+    assert told == begins
 
 
 def test_faults_that_fill_most_of_the_last_minutes_do_not_become_usual() -> None:

@@ -17,6 +17,8 @@ _FEWEST = 8
 """Seconds of usual that a picture needs."""
 _ONSET = 4.0
 """Seconds after which the first second, which is usual in part, is left out."""
+_MUCH = 2.0
+"""The ratio of latency or rate to the usual one below which nothing is said: single seconds stood out from noise."""
 FIRST = 2.0
 """Seconds of a slow time before anything is said of it."""
 
@@ -59,8 +61,8 @@ def usual_before(of: SeenRun, begin: float, times: Sequence[SlowTime] = ()) -> P
 def why(
     of: SeenRun, when: SlowTime, times: Sequence[SlowTime], moment: float, before: Picture | None = None
 ) -> Explanation | None:
-    """Why the run is slow in one of its slow times, as far as that can be seen at a moment of it; None: too early, or
-    no usual. `before`: a picture of a run of its kind.
+    """Why the run is slow in one of its slow times, as far as that can be seen at a moment of it; None: too early, no
+    usual, or hardly slower than usual. `before`: a picture of a run of its kind.
     """
     if moment < when.begin + FIRST:
         return None
@@ -74,4 +76,6 @@ def why(
         return None
     end = min(moment, when.begin + LOOKED, max(when.end, when.begin + FIRST) + 1)
     now = picture(of.seen, of.facts, of.parts, when.begin + (1 if end - when.begin >= _ONSET else 0), end, usual)
-    return explain(of.seen, of.facts, usual, now, when.begin, end, armed) if now else None
+    if now is None or (now.latency < _MUCH * usual.latency and now.rate > usual.rate / _MUCH):
+        return None
+    return explain(of.seen, of.facts, usual, now, when.begin, end, armed)

@@ -16,8 +16,8 @@ _ARMED, _EVERY, _APART = 30, 15, 5
 """Seconds: after which a series is its own usual; for which one usual counts; without slow ones, a slow time ends."""
 _LASTS, _NEARLY = 150, 0.9
 """Seconds after which a slow time is usual itself, and the part of them that must be slow."""
-_BELOW, _ABOVE = 3.1, 2.5
-"""Powers of the median's ratios to the quantiles 0.1 and 0.95 that are 4 standard deviations of lognormal noise. The
+_BELOW, _ABOVE = 3.1, 3.9
+"""Powers of the median's ratios to the quantiles 0.1 and 0.85 that are 4 standard deviations of lognormal noise. The
 smaller one counts: slow seconds among the usual ones widen only the upper side, a second, lower level only the other.
 """
 _WORSE, _WORSENS = 3.0, 5
@@ -148,7 +148,7 @@ def _slow(part: Reported, before: float | None) -> Array:
         usual_latency, usual_rate = latency[past][calm], rate[past][calm]
         usual_latency, usual_rate = usual_latency[~np.isnan(usual_latency)], usual_rate[~np.isnan(usual_rate)]
         if len(usual_rate) >= _ARMED and len(usual_latency) >= _ARMED / 2:
-            low, median, high = np.maximum(np.quantile(usual_latency, (0.1, 0.5, 0.95)), 1e-9)
+            low, median, high = np.maximum(np.quantile(usual_latency, (0.1, 0.5, 0.85)), 1e-9)
             scatter = min((median / low) ** _BELOW, (high / median) ** _ABOVE)
             limit = max(median * max(scatter, 3.0), median + _FLOOR)
             many = float(np.median(usual_rate))
