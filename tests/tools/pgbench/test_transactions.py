@@ -183,6 +183,15 @@ def test_skipped_and_failed_transactions_have_no_latency() -> None:
     assert found.extra == [0, 1, 2, 2, 2]
 
 
+@pytest.mark.parametrize(
+    "line", ["0 failed 5 0 1795168289 5", "0 1 0000000000005 0 1795168289 5", "0 1 9000000000000 0 1795168289 5"]
+)
+def test_line_that_is_almost_one_is_misread_beside_words(line: str) -> None:
+    found = whole(parse("log", f"{LINE}0 2 skipped 0 1795168289 5\n{line}\n0 3 failed 0 1795168289 5\n".encode()))
+    assert (found.rows, found.skipped, found.failed) == ([(1724, 0, 1795168289)], 1, 1)
+    assert found.misread == [Misread("log_line", "line 3", line)]
+
+
 def test_lines_of_another_length_than_the_first_are_not_understood() -> None:
     records = parse("log", f"{LINE}0 2 5 0 1795168289 380700 12\n{LINE}".encode())
     found = whole(records)

@@ -12,7 +12,7 @@ From `doLog()` of pgbench.c 9.3 - 19:
     lag               only with -R: microseconds between the scheduled and the true start
     retries           only unless --max-tries=1 (15+): further tries
 
-So a single seventh field is the lag or the retries, and the line does not say which; see `log.TransactionLog.retries`.
+So a single seventh field is the lag or the retries, and the line does not say which; see `log.Logs.counters`.
 Lines with another number of fields than the file's first are misread. With --sampling-rate pgbench writes only some
 transactions, which leaves gaps in transaction_no.
 
