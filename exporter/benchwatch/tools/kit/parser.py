@@ -2,16 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ..api import Begin
 from ..lines import LineParser
+from .forms import Forms
 from .records import MOST, Failed, Record, Said, ToolReport, ToolResult
 from .templates import read_first
 from .tool_figures import Key
-
-if TYPE_CHECKING:
-    from .tool import TextTool
 
 
 class KitParser(LineParser):
@@ -20,9 +17,9 @@ class KitParser(LineParser):
     _DATED = (ToolReport, ToolResult)
     _TORN = (ToolReport, ToolResult, Said)
 
-    def __init__(self, tool: "TextTool") -> None:
+    def __init__(self, forms: Forms) -> None:
         super().__init__()
-        self.tool = tool
+        self.forms = forms
         self._is_begun = False  # whether a line has said anything of this run
         self._is_closing = False
         self.begin()
@@ -52,7 +49,7 @@ class KitParser(LineParser):
 
     def feed(self, data: bytes) -> list[Record]:
         """See Parser."""
-        return super().feed(data.replace(b"\r", b"\n") if self.tool.carriage_returns else data)
+        return super().feed(data.replace(b"\r", b"\n") if self.forms.carriage_returns else data)
 
     def close(self) -> list[Record]:
         """See Parser."""
@@ -61,15 +58,15 @@ class KitParser(LineParser):
 
     def _is_whole(self, line: bytes) -> bool:
         text = line.decode("utf-8", "replace")
-        if self.tool.last and re.match(self.tool.last, text):
+        if self.forms.last and re.match(self.forms.last, text):
             return True
-        return any(template.is_whole and template.read(text) for template in self.tool.report_templates)
+        return any(template.is_whole and template.read(text) for template in self.forms.report_templates)
 
     def _is_dated(self, record: Record) -> bool:
         return super()._is_dated(record) and record.time is not None  # type: ignore[union-attr]
 
     def _misread(self, reason: str, text: str) -> None:
-        if reason == "other_text" and re.match(self.tool.like, text):
+        if reason == "other_text" and re.match(self.forms.like, text):
             reason = "interval_line"
         super()._misread("truncated_line" if self._is_closing else reason, text)
 
@@ -84,31 +81,31 @@ class KitParser(LineParser):
 
     def known(self, text: str) -> Sequence[Record] | None:
         """The records of a line; None if the tool does not print such lines."""
-        tool = self.tool
+        forms = self.forms
         if report := self._by_template(text):
             return [report]
         if (found := self.line(text)) is not None:
             return found
-        if banner := re.match(tool.banner, text):
+        if banner := re.match(forms.banner, text):
             return self._banner(banner.groupdict())
-        if tool.last and re.match(tool.last, text):
+        if forms.last and re.match(forms.last, text):
             return self.finish()
-        if line := read_first(tool.summary_templates, text):
-            if not tool.last:
+        if line := read_first(forms.summary_templates, text):
+            if not forms.last:
                 return [ToolResult(line.figures, line.time)]
             if len(self.entries) < MOST:
                 self.entries |= line.figures if line.time is None else {**line.figures, ("time",): line.time}
             return []
-        if tool.start and text == tool.start:
+        if forms.start and text == forms.start:
             return [ToolResult({}, 0.0, final=False)]
-        if failed := re.match(tool.fatal, text):
+        if failed := re.match(forms.fatal, text):
             return [Failed((failed[failed.lastindex or 0] or text).strip())]
-        said = [Said(name, match[1]) for name, form in tool.settings.items() if (match := re.match(form, text))]
-        return said if said or re.match(tool.known, text) else None
+        said = [Said(name, match[1]) for name, form in forms.settings.items() if (match := re.match(form, text))]
+        return said if said or re.match(forms.known, text) else None
 
     def _by_template(self, text: str) -> ToolReport | None:
         """The report in a line; None if it has none."""
-        line = read_first(self.tool.report_templates, text)
+        line = read_first(self.forms.report_templates, text)
         if line is None:
             return None
         self.derive(line.figures)
