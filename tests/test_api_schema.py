@@ -10,7 +10,7 @@ import requests
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.model import documents
 from benchwatch.runs.watcher import Runs
-from benchwatch.server.board import Exporter
+from benchwatch.server.exporter import Exporter
 from benchwatch.settings.settings import RunsSettings
 from tests.support.places import NOW, RECORDINGS, Place
 from tests.support.serving import served

@@ -8,7 +8,7 @@ import pytest
 
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.runs.watcher import Runs
-from benchwatch.server.board import Exporter
+from benchwatch.server.exporter import Exporter
 from benchwatch.settings.settings import RunsSettings
 from tests.support.places import NOW, RECORDINGS, Place
 

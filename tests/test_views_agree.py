@@ -12,7 +12,7 @@ from benchwatch.cli import main
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.model.run import Measured, Worker
 from benchwatch.runs.watcher import Runs
-from benchwatch.server.board import Exporter
+from benchwatch.server.exporter import Exporter
 from benchwatch.settings.settings import RunsSettings
 from tests.support.pages import Page
 from tests.support.places import NOW, RECORDINGS, Place

@@ -22,7 +22,7 @@ from overhead import STEPS, Writer
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.runs.watcher import Runs
 from benchwatch.server import command
-from benchwatch.server.board import Exporter
+from benchwatch.server.exporter import Exporter
 from benchwatch.settings.settings import RunsSettings
 
 WARM_UP = 5

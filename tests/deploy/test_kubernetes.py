@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from tests.support.launching import Launchpad
-from tests.support.serving import FakeBoard, served
+from tests.support.serving import FakeExporter, served
 from tests.support.waiting import PATIENCE, eventually
 
 ROOT = Path(__file__).parents[2]
@@ -150,7 +150,7 @@ def test_the_job_runs_and_its_sidecar_delivers(place: Launchpad, code: int, host
     folder = place.folder / "pod"
     folder.mkdir()
     given = {"RUN": "pgbench-x1", "NODE": "n1", "JOB_COMPLETION_INDEX": "3", "PGHOST": "db", "HOST": host}
-    with served(FakeBoard(push_folder=place.folder / "there")) as server:
+    with served(FakeExporter(push_folder=place.folder / "there")) as server:
         words = [
             word.replace("http://benchwatch:19777", server.url).replace("/runs", str(folder))
             for word in sidecar["args"]

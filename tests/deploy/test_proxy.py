@@ -14,7 +14,7 @@ import requests
 from tests.server.test_tls import pair
 from tests.support.certificates import make_ca, make_certificate
 from tests.support.ports import free_port
-from tests.support.serving import FakeBoard, served
+from tests.support.serving import FakeExporter, served
 from tests.support.waiting import PATIENCE, eventually
 
 CADDYFILE = Path(__file__).parents[2] / "deploy/Caddyfile"
@@ -48,7 +48,7 @@ def _listens(port: int) -> bool:
 
 def test_scrapes_and_growing_pushes_pass_and_a_request_that_does_not_end_is_closed(tmp_path: Path) -> None:
     with (
-        served(FakeBoard(rendered=lambda _: "a 1\n", push_folder=tmp_path)) as server,
+        served(FakeExporter(rendered=lambda _: "a 1\n", push_folder=tmp_path)) as server,
         proxied(tmp_path, server.port) as url,
     ):
         assert requests.get(f"{url}/metrics", timeout=PATIENCE).text == "a 1\n"
@@ -75,7 +75,7 @@ def test_what_the_comments_offer_for_clients_with_certificates_holds(tmp_path: P
     config = tmp_path / "Caddyfile"
     config.write_text(text[:begin] + offered.replace(" clients.crt", f" {made}/ca.crt") + text[end:])
     with (
-        served(FakeBoard(rendered=lambda _: "a 1\n")) as server,
+        served(FakeExporter(rendered=lambda _: "a 1\n")) as server,
         proxied(tmp_path, server.port, config, "https") as url,
     ):
 

@@ -25,7 +25,7 @@ from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.samples import PARTS
 from benchwatch.runs import run_records, stream
 from benchwatch.runs.watcher import Runs
-from benchwatch.server.board import Exporter
+from benchwatch.server.exporter import Exporter
 from benchwatch.server.looks import Looks
 from benchwatch.server.run_page import run_page
 from benchwatch.settings.settings import RunsSettings

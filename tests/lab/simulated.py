@@ -21,7 +21,7 @@ from benchwatch.nutanix.simulator.guest import NAME as GUEST
 from benchwatch.nutanix.simulator.guest import RECORD, Guest
 from benchwatch.nutanix.simulator.page_html import render
 from benchwatch.runs.watcher import Runs
-from benchwatch.server.board import Exporter
+from benchwatch.server.exporter import Exporter
 from benchwatch.settings.settings import RunsSettings
 from tests.lab.tape import Fault, Tape
 

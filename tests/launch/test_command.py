@@ -12,7 +12,7 @@ import pytest
 from benchwatch.cli import main
 from benchwatch.machine.mounts import Storage
 from tests.support.launching import Launchpad
-from tests.support.serving import FakeBoard, served
+from tests.support.serving import FakeExporter, served
 from tests.support.waiting import PATIENCE, eventually
 
 WRITES_LOG = """
@@ -524,7 +524,7 @@ def test_a_benchmark_that_cannot_be_executed_leaves_nothing_behind_here_or_elsew
     (place.tools / "pgbench").write_bytes(b"\x7fELF no program")
     (place.tools / "pgbench").chmod(0o755)
     name = f"no-program-{os.getpid()}"  # all tests of this machine share its memory
-    with served(FakeBoard(push_folder=place.folder / "there")) as server:
+    with served(FakeExporter(push_folder=place.folder / "there")) as server:
         done = place.run("--name", name, "--push", server.url, "--", "pgbench")
     assert done.returncode == 2
     assert own(done.stderr) == ["pgbench cannot be started: Exec format error"]
@@ -662,7 +662,7 @@ def test_a_start_that_failed_does_not_use_up_the_name_at_the_exporter(place: Lau
     error = 'pgbench: error: connection to server on socket "/nowhere/.s.PGSQL.5432" failed: No such file or directory'
     place.tool("pgbench", f"echo '{error}' >&2; exit 1")
     there = place.folder / "there" / "a"
-    with served(FakeBoard(push_folder=there.parent)) as server:
+    with served(FakeExporter(push_folder=there.parent)) as server:
         command = ("--name", "a", "--no-percentiles", "--push", server.url, "--", "pgbench", "-S")
         assert place.run(*command).returncode == 1
         assert (there / "pgbench.err").read_text() == f"{error}\n"

@@ -15,7 +15,7 @@ from benchwatch.launch.worker_record import RunRecord
 from benchwatch.server.webconfig import load_web_config
 from benchwatch.values.errors import UserError
 from tests.support.ports import free_address, free_port
-from tests.support.serving import FakeBoard, Served, served
+from tests.support.serving import FakeExporter, Served, served
 from tests.support.waiting import PATIENCE, eventually
 
 
@@ -35,7 +35,7 @@ def record(tmp_path: Path) -> RunRecord:
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Served]:
-    with served(FakeBoard(push_folder=tmp_path / "there")) as running:
+    with served(FakeExporter(push_folder=tmp_path / "there")) as running:
         yield running
 
 
@@ -93,13 +93,13 @@ def test_an_address_needs_no_scheme(record: RunRecord, server: Served, tmp_path:
 def test_an_exporter_that_goes_away_and_comes_back_gets_the_rest(record: RunRecord, tmp_path: Path) -> None:
     there = tmp_path / "there"
     port = free_port()
-    with served(FakeBoard(push_folder=there), port=port) as server:
+    with served(FakeExporter(push_folder=there), port=port) as server:
         delivery = Delivery(server.url, record)
         delivery.start()
         record.file("out").write_bytes(b"one\n")
         eventually(lambda: content(there / "r/db1.out") == b"one\n", "the first arrives")
     record.file("out").write_bytes(b"one\ntwo\n")
-    with served(FakeBoard(push_folder=there), port=port):
+    with served(FakeExporter(push_folder=there), port=port):
         eventually(lambda: content(there / "r/db1.out") == b"one\ntwo\n", "the rest arrives")
         assert delivery.finish() == ""
 
@@ -196,7 +196,7 @@ def test_an_exporter_that_comes_back_without_what_it_had_gets_all_of_it_again(
     record: RunRecord, tmp_path: Path
 ) -> None:
     there = tmp_path / "there"
-    with served(FakeBoard(push_folder=there)) as server:
+    with served(FakeExporter(push_folder=there)) as server:
         delivery = Delivery(server.url, record)
         delivery.start()
         record.file("out").write_bytes(b"one\n")
@@ -204,7 +204,7 @@ def test_an_exporter_that_comes_back_without_what_it_had_gets_all_of_it_again(
         eventually(lambda: content(there / "r/db1.out") + content(there / "r/db1.7") == b"one\n1\n", "they arrive")
     shutil.rmtree(there)
     record.file("out").write_bytes(b"one\ntwo\n")
-    with served(FakeBoard(push_folder=there), port=server.port):
+    with served(FakeExporter(push_folder=there), port=server.port):
         eventually(lambda: content(there / "r/db1.out") == b"one\ntwo\n", "all of it arrives")
         record.file("7").write_bytes(b"1\n2\n")
         record.write(exit_code=0)
@@ -258,7 +258,7 @@ def test_a_user_is_named_in_the_url(record: RunRecord, tmp_path: Path, user: str
     hashed = bcrypt.hashpw(b"secret", bcrypt.gensalt(4)).decode()
     (tmp_path / "web.yml").write_text(f"basic_auth_users: {{bob: '{hashed}'}}\n")
     config = load_web_config(tmp_path / "web.yml")
-    with served(FakeBoard(push_folder=tmp_path / "there"), config=config) as server:
+    with served(FakeExporter(push_folder=tmp_path / "there"), config=config) as server:
         delivery = Delivery(server.url.replace("//", f"//{user}"), record)
         if taken:
             assert delivery.start() == delivery.finish() == ""
@@ -274,7 +274,7 @@ def test_a_certificate_that_is_not_trusted_ends_it_before_the_start(record: RunR
     subprocess.run([*request, "-keyout", key, "-out", certificate], check=True, capture_output=True)
     (tmp_path / "web.yml").write_text(f"tls_server_config: {{cert_file: {certificate}, key_file: {key}}}\n")
     config = load_web_config(tmp_path / "web.yml")
-    with served(FakeBoard(), config=config) as server, pytest.raises(UserError, match="CERTIFICATE_VERIFY_FAILED"):
+    with served(FakeExporter(), config=config) as server, pytest.raises(UserError, match="CERTIFICATE_VERIFY_FAILED"):
         Delivery(server.url.replace("http:", "https:"), record).start()
 
 

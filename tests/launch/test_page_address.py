@@ -5,7 +5,7 @@ from pathlib import Path
 from benchwatch.launch.browser import page_of
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.runs.watcher import Runs
-from benchwatch.server.board import Exporter
+from benchwatch.server.exporter import Exporter
 from benchwatch.settings.settings import RunsSettings
 from tests.support.places import NOW
 from tests.support.ports import free_address

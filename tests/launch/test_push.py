@@ -15,13 +15,13 @@ from benchwatch.cli import main
 from benchwatch.launch import delivery, push
 from benchwatch.values.printable import say
 from tests.support.ports import free_port
-from tests.support.serving import FakeBoard, Served, served
+from tests.support.serving import FakeExporter, Served, served
 from tests.support.waiting import PATIENCE, eventually
 
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Served]:
-    with served(FakeBoard(push_folder=tmp_path / "there")) as running:
+    with served(FakeExporter(push_folder=tmp_path / "there")) as running:
         yield running
 
 
@@ -191,7 +191,7 @@ def test_follow_sends_what_comes_and_the_rest_at_the_end(tmp_path: Path) -> None
     assert (
         line == f"benchwatch: a/db1: 127.0.0.1:{port} cannot be reached now (Connection refused): retrying\n".encode()
     )
-    with served(FakeBoard(push_folder=there), port=port):
+    with served(FakeExporter(push_folder=there), port=port):
         eventually(lambda: content(there) == {"a/db1.out": b"one\n"}, "the first arrives")
         write(runs / "b", {"db1.out": b"two\n"})
         eventually(lambda: content(there) == content(runs), "another run arrives")

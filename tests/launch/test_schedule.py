@@ -14,7 +14,7 @@ import yaml
 from benchwatch.launch.schedule import Schedule
 from benchwatch.values.errors import UserError
 from tests.support.launching import Launchpad
-from tests.support.serving import FakeBoard, served
+from tests.support.serving import FakeExporter, served
 from tests.support.waiting import PATIENCE, eventually
 
 LEADS = (3, 15, 60, 15, 60)
@@ -79,7 +79,7 @@ def test_a_signal_while_it_waits_gives_the_name_back_here_and_at_the_exporter(
     place: Launchpad, ends: signal.Signals, code: int
 ) -> None:
     there = place.folder / "there"
-    with served(FakeBoard(push_folder=there)) as server:
+    with served(FakeExporter(push_folder=there)) as server:
         launcher = place.start("--name", "a", "--at", "+1h", "--push", server.url, "--repeat", "2", "--", "pgbench")
         assert launcher.stderr
         read = b""

@@ -12,7 +12,7 @@ from benchwatch.metrics.exposition import Exposition
 from benchwatch.metrics.limits import Limits
 from benchwatch.metrics.samples import PARTS, Family, Sample
 from benchwatch.runs.watcher import Runs
-from benchwatch.server.board import Exporter
+from benchwatch.server.exporter import Exporter
 from benchwatch.settings.settings import RunsSettings, load_settings
 from benchwatch.values.errors import ConfigError
 from tests.support.places import NOW, RECORDINGS, Place

@@ -14,7 +14,7 @@ from benchwatch.model.run import Report, Worker
 from benchwatch.server.answers import accepts_gzip
 from benchwatch.server.webconfig import WebConfig
 from tests.support.places import NOW
-from tests.support.serving import NETWORK, FakeBoard, served
+from tests.support.serving import NETWORK, FakeExporter, served
 from tests.support.waiting import PATIENCE
 
 
@@ -33,7 +33,7 @@ def raw(port: int, request: bytes) -> bytes:
 
 
 def test_metrics_are_everything_by_default() -> None:
-    with served(FakeBoard(rendered=echo)) as server:
+    with served(FakeExporter(rendered=echo)) as server:
         answer = requests.get(f"{server.url}/metrics")
     assert (answer.status_code, answer.text) == (200, "parts live nutanix runs\n")
     assert answer.headers["Content-Type"] == CONTENT_TYPE == "text/plain; version=0.0.4; charset=utf-8"
@@ -48,13 +48,13 @@ def test_metrics_are_everything_by_default() -> None:
     ],
 )
 def test_collect_selects_parts(query: str, parts: str) -> None:
-    with served(FakeBoard(rendered=echo)) as server:
+    with served(FakeExporter(rendered=echo)) as server:
         assert requests.get(f"{server.url}/metrics?{query}").text == f"parts {parts}\n"
 
 
 @pytest.mark.parametrize("value", ["disk", "", "Live"])
 def test_an_unknown_part_is_refused_with_the_ones_there_are(value: str) -> None:
-    with served(FakeBoard(rendered=echo)) as server:
+    with served(FakeExporter(rendered=echo)) as server:
         answer = requests.get(f"{server.url}/metrics?collect[]=live&collect[]={value}")
     assert (answer.status_code, answer.text) == (400, f"collect[]={value}: expected live, runs, nutanix\n")
 
@@ -63,7 +63,7 @@ def test_an_unknown_part_is_refused_with_the_ones_there_are(value: str) -> None:
 @pytest.mark.parametrize("size", [20, 3_000_000])
 def test_gzip_is_used_when_it_is_accepted(size: int) -> None:
     text = "é" * (size // 2)
-    with served(FakeBoard(rendered=lambda _: text), address=NETWORK) as server:
+    with served(FakeExporter(rendered=lambda _: text), address=NETWORK) as server:
         packed = requests.get(f"{server.url}/metrics", headers={"Accept-Encoding": "gzip"}, stream=True)
         body = packed.raw.read(decode_content=False)
         plain = requests.get(f"{server.url}/metrics", headers={"Accept-Encoding": "identity"})
@@ -76,7 +76,7 @@ def test_gzip_is_used_when_it_is_accepted(size: int) -> None:
 
 
 def test_nothing_is_compressed_on_loopback() -> None:
-    with served(FakeBoard(rendered=lambda _: "x" * 1000)) as server:
+    with served(FakeExporter(rendered=lambda _: "x" * 1000)) as server:
         answer = requests.get(f"{server.url}/metrics", headers={"Accept-Encoding": "gzip"})
     assert "Content-Encoding" not in answer.headers
     assert answer.headers["Content-Length"] == "1000"
@@ -106,7 +106,7 @@ def test_accept_encoding_is_read_as_the_standard_says(header: str, accepted: boo
 @pytest.mark.parametrize("encoding", ["gzip", "identity"])
 def test_head_gives_the_headers_of_get_without_the_body(path: str, encoding: str) -> None:
     with (
-        served(FakeBoard(rendered=lambda _: "x" * 1000), address=NETWORK) as server,
+        served(FakeExporter(rendered=lambda _: "x" * 1000), address=NETWORK) as server,
         requests.Session() as session,
     ):
         session.headers["Accept-Encoding"] = encoding
@@ -126,7 +126,7 @@ def test_scrapes_and_their_time_are_counted() -> None:
         time.sleep(0.02)
         return ""
 
-    with served(FakeBoard(rendered=slow)) as server:
+    with served(FakeExporter(rendered=slow)) as server:
         for _ in range(3):
             requests.get(f"{server.url}/metrics")
         assert server.metric("benchwatch_scrape_duration_seconds_count") == 3
@@ -144,7 +144,7 @@ def test_compressing_a_large_page_does_not_hold_up_others(monkeypatch: pytest.Mo
         return compress(body, level, mtime=mtime)
 
     monkeypatch.setattr(gzip, "compress", wait_and_compress)
-    with served(FakeBoard(rendered=lambda _: "x" * 2_000_000), address=NETWORK) as server:
+    with served(FakeExporter(rendered=lambda _: "x" * 2_000_000), address=NETWORK) as server:
         pages: list[str] = []
         scrape = threading.Thread(target=lambda: pages.append(requests.get(f"{server.url}/metrics").text))
         scrape.start()
@@ -156,7 +156,7 @@ def test_compressing_a_large_page_does_not_hold_up_others(monkeypatch: pytest.Mo
 
 
 def test_health_and_readiness() -> None:
-    board = FakeBoard(ready=False, catching_up="3 files")
+    board = FakeExporter(ready=False, catching_up="3 files")
     with served(board) as server:
         assert requests.get(f"{server.url}/-/healthy").status_code == 200
         waiting = requests.get(f"{server.url}/-/ready")
@@ -197,7 +197,7 @@ def test_a_failure_is_a_500_and_one_line_in_the_log(caplog: pytest.LogCaptureFix
     def fail(_: frozenset[Part]) -> str:
         raise RuntimeError("no such thing")
 
-    with caplog.at_level(logging.INFO), served(FakeBoard(rendered=fail)) as server:
+    with caplog.at_level(logging.INFO), served(FakeExporter(rendered=fail)) as server:
         answer = requests.get(f"{server.url}/metrics")
         assert requests.get(f"{server.url}/-/healthy").status_code == 200
     assert (answer.status_code, answer.text) == (500, "benchwatch failed to answer this request: see its log.\n")
@@ -232,7 +232,7 @@ def test_requests_are_not_logged(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_every_answer_carries_a_neutral_server_and_the_configured_headers() -> None:
     config = WebConfig(headers={"Strict-Transport-Security": "max-age=5", "Content-Security-Policy": "sandbox"})
-    with served(FakeBoard(ready=False), config=config) as server:
+    with served(FakeExporter(ready=False), config=config) as server:
         for path in ("/", "/metrics", "/-/ready", "/nowhere"):
             headers = requests.get(server.url + path).headers
             assert headers["Server"] == "benchwatch"
@@ -246,7 +246,7 @@ RUN = [Worker("c d", "db1", "pgbench", "running", parameters={"clients": "4"}, r
 
 
 def test_api_runs_lists_all_without_reports_and_parameters() -> None:
-    with served(FakeBoard(workers=[*RUN, Worker("b", "db1", "fio", "finished")])) as server:
+    with served(FakeExporter(workers=[*RUN, Worker("b", "db1", "fio", "finished")])) as server:
         answer = requests.get(f"{server.url}/api/runs")
     assert answer.headers["Content-Type"] == "application/json"
     document = answer.json()
@@ -257,7 +257,7 @@ def test_api_runs_lists_all_without_reports_and_parameters() -> None:
 
 
 def test_api_of_one_run_has_its_parameters_and_its_reports_after_a_moment() -> None:
-    with served(FakeBoard(workers=RUN)) as server:
+    with served(FakeExporter(workers=RUN)) as server:
         url = f"{server.url}/api/runs/c%20d"
         (whole,) = requests.get(url).json()["run"]["workers"]
         (later,) = requests.get(url, params={"since": NOW - 1}).json()["run"]["workers"]
@@ -272,7 +272,7 @@ def test_api_of_one_run_has_its_parameters_and_its_reports_after_a_moment() -> N
 
 def test_api_cvms_has_their_vdisks() -> None:
     cvm = Cvm("cvm1", "http://cvm1:2009", True, NOW, vdisks=(Vdisk("cvm1", "7", vm="pg1", rates={"read": 9.0}),))
-    with served(FakeBoard(targets=[cvm])) as server:
+    with served(FakeExporter(targets=[cvm])) as server:
         (found,) = requests.get(f"{server.url}/api/cvms").json()["cvms"]
     assert (found["name"], found["up"], found["last_success"]) == ("cvm1", True, NOW)
     assert [(one["vdisk"], one["vm"], one["rates"]) for one in found["vdisks"]] == [("7", "pg1", {"read": 9.0})]

@@ -14,7 +14,7 @@ from benchwatch.cli import main
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.runs.watcher import Runs
 from benchwatch.server import comparisons, past_runs
-from benchwatch.server.board import Exporter
+from benchwatch.server.exporter import Exporter
 from benchwatch.server.looks import Looks
 from benchwatch.settings.settings import RunsSettings
 from tests.support.places import NOW, RECORDINGS, Place

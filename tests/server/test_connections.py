@@ -14,7 +14,7 @@ import requests
 from benchwatch.server.users import Users
 from benchwatch.server.webconfig import WebConfig, load_web_config
 from tests.support.ports import free_port
-from tests.support.serving import NETWORK, FakeBoard, Served, served
+from tests.support.serving import NETWORK, FakeExporter, Served, served
 from tests.support.waiting import PATIENCE, eventually
 
 from .test_app import raw
@@ -108,7 +108,7 @@ def test_what_is_not_http_is_refused_and_others_are_served(sent: bytes, caplog: 
 
 
 def test_a_path_of_a_host_that_is_not_known_is_refused_on_loopback() -> None:
-    with served(FakeBoard(rendered=lambda _: "secret"), hosts=["Bench.example"]) as server:
+    with served(FakeExporter(rendered=lambda _: "secret"), hosts=["Bench.example"]) as server:
 
         def ask(host: str) -> tuple[int, str]:
             answer = requests.get(f"{server.url}/metrics", headers={"Host": host})

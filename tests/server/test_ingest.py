@@ -15,7 +15,7 @@ import pytest
 import requests
 
 from benchwatch.settings.settings import PushSettings
-from tests.support.serving import FakeBoard, Served, served
+from tests.support.serving import FakeExporter, Served, served
 from tests.support.waiting import PATIENCE, eventually
 
 
@@ -71,7 +71,7 @@ def answer_on(connection: socket.socket) -> bytes:
 def test_bytes_are_in_the_file_while_the_push_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "not" / "yet"
     file = folder / "nightly" / "db1.push"
-    with served(FakeBoard(push_folder=folder)) as server:
+    with served(FakeExporter(push_folder=folder)) as server:
         push = curl(f"{server.url}/ingest/nightly/db1")
         sent = b""
         for number in range(3):
@@ -90,7 +90,7 @@ def test_bytes_are_in_the_file_while_the_push_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_part_of_a_line_is_there_before_the_line_ends(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         push = curl(f"{server.url}/ingest/nightly/db1")
         write(push, b"progress: 1.0 s, ")
         arrives(tmp_path / "nightly/db1.push", b"progress: 1.0 s, ")
@@ -100,19 +100,19 @@ def test_a_part_of_a_line_is_there_before_the_line_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize("method", ["PUT", "POST"])
 def test_a_whole_file_can_be_sent_at_once(tmp_path: Path, method: str) -> None:
     data = random.Random(1).randbytes(3_000_000)
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         answer = requests.request(method, f"{server.url}/ingest/r/w", data=data)
     assert (answer.status_code, answer.text) == (200, "3000000 bytes received for worker w of run r\n")
     assert (tmp_path / "r/w.push").read_bytes() == data
 
 
 def test_an_empty_push_is_taken(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         assert requests.put(f"{server.url}/ingest/r/w").text == "0 bytes received for worker w of run r\n"
 
 
 def test_fifty_pushes_at_once_keep_their_bytes_apart(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         expected = {}
         failures = []
 
@@ -140,7 +140,7 @@ def test_fifty_pushes_at_once_keep_their_bytes_apart(tmp_path: Path) -> None:
 @pytest.mark.parametrize("reset", [False, True])
 def test_a_broken_connection_keeps_what_came(tmp_path: Path, reset: bool) -> None:
     file = tmp_path / "r/w.push"
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         connection = chunked(server, "/ingest/r/w", b"first\n", b"second\nthi")
         connection.sendall(b"ff\r\nrd is cut")
         if reset:
@@ -154,14 +154,14 @@ def test_a_broken_connection_keeps_what_came(tmp_path: Path, reset: bool) -> Non
 
 
 def test_a_later_push_goes_on_in_the_file(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         requests.put(f"{server.url}/ingest/r/w", data=b"one\n")
         requests.put(f"{server.url}/ingest/r/w", data=b"two\n")
     assert (tmp_path / "r/w.push").read_bytes() == b"one\ntwo\n"
 
 
 def test_a_later_push_begins_a_line_where_the_one_before_broke_off(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         requests.put(f"{server.url}/ingest/r/w", data=b"progress: 1.0 s, 12")
         answer = requests.put(f"{server.url}/ingest/r/w", data=b"pgbench (15.18)\n")
     assert answer.text.startswith("16 bytes received")
@@ -170,7 +170,7 @@ def test_a_later_push_begins_a_line_where_the_one_before_broke_off(tmp_path: Pat
 
 def test_a_second_push_to_the_same_worker_is_refused_and_the_first_goes_on(tmp_path: Path) -> None:
     file = tmp_path / "r/w.push"
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         first = curl(f"{server.url}/ingest/r/w")
         write(first, b"one\n")
         arrives(file, b"one\n")
@@ -186,7 +186,7 @@ def test_a_second_push_to_the_same_worker_is_refused_and_the_first_goes_on(tmp_p
 
 
 def test_no_more_pushes_than_the_limit_are_taken_at_a_time(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path), push_limit=2) as server:
+    with served(FakeExporter(push_folder=tmp_path), push_limit=2) as server:
         connections = [chunked(server, f"/ingest/r/w{number}", b"x") for number in range(2)]
         eventually(lambda: server.metric("benchwatch_push_active") == 2, "two pushes go on")
         refused = requests.put(f"{server.url}/ingest/r/w2", data=b"x")
@@ -204,7 +204,7 @@ def test_no_more_pushes_than_the_limit_are_taken_at_a_time(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("declared", [True, False])
 def test_a_push_longer_than_allowed_is_cut_there(tmp_path: Path, declared: bool) -> None:
-    with served(FakeBoard(push_folder=tmp_path), push_settings=PushSettings(max_push_bytes=10)) as server:
+    with served(FakeExporter(push_folder=tmp_path), push_settings=PushSettings(max_push_bytes=10)) as server:
         data = b"0123456789abc"
         answer = requests.put(f"{server.url}/ingest/r/w", data=data if declared else iter([data]))
         exact = requests.put(f"{server.url}/ingest/r/w2", data=iter([b"01234", b"56789"]))
@@ -221,7 +221,7 @@ def test_pushes_are_refused_where_they_are_switched_off() -> None:
 
 
 def test_pushes_from_web_pages_are_refused(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         answer = requests.post(f"{server.url}/ingest/r/w", data=b"x", headers={"Origin": "http://elsewhere.example"})
     assert (answer.status_code, answer.text) == (403, "pushes from web pages are not accepted\n")
     assert list(tmp_path.iterdir()) == []
@@ -251,7 +251,7 @@ def test_pushes_from_web_pages_are_refused(tmp_path: Path) -> None:
 )
 def test_other_names_are_refused_and_nothing_is_written(tmp_path: Path, path: str) -> None:
     folder = tmp_path / "runs"
-    with served(FakeBoard(push_folder=folder)) as server, chunked(server, path, b"x\n") as connection:
+    with served(FakeExporter(push_folder=folder)) as server, chunked(server, path, b"x\n") as connection:
         answer = answer_on(connection)
     assert answer.startswith(b"HTTP/1.1 400 Bad Request\r\n")
     assert b"expected" in answer
@@ -259,7 +259,7 @@ def test_other_names_are_refused_and_nothing_is_written(tmp_path: Path, path: st
 
 
 def test_a_refused_name_is_said(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         answer = requests.put(f"{server.url}/ingest/a/%7Bhost%7D", data=b"x")
     assert answer.status_code == 400
     assert answer.text.startswith("worker '{host}' cannot be used as a name: expected 1 to 128 letters")
@@ -267,7 +267,7 @@ def test_a_refused_name_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["a", "x" * 128, "db-1_a.b", "-", "0"])
 def test_allowed_names_become_file_names(tmp_path: Path, name: str) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         assert requests.put(f"{server.url}/ingest/{name}/{name}", data=b"x").status_code == 200
     assert (tmp_path / name / f"{name}.push").read_bytes() == b"x"
 
@@ -275,7 +275,7 @@ def test_allowed_names_become_file_names(tmp_path: Path, name: str) -> None:
 def test_a_full_disk_is_507_and_the_next_push_finds_everything_in_order(tmp_path: Path) -> None:
     (tmp_path / "r").mkdir()
     (tmp_path / "r/full.push").symlink_to("/dev/full")
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         answer = requests.put(f"{server.url}/ingest/r/full", data=b"x" * 100)
         again = requests.put(f"{server.url}/ingest/r/full", data=b"x")
         assert server.metric("benchwatch_push_bytes_total") == 0
@@ -289,7 +289,7 @@ def test_a_full_disk_is_507_and_the_next_push_finds_everything_in_order(tmp_path
 def test_curl_is_told_of_a_full_disk_in_the_middle_of_a_push(tmp_path: Path) -> None:
     (tmp_path / "r").mkdir()
     (tmp_path / "r/full.push").symlink_to("/dev/full")
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         push = curl(f"{server.url}/ingest/r/full")
         write(push, b"one\n")
         eventually(lambda: server.metric('benchwatch_push_requests_total{code="507"}') == 1, "the push is refused")
@@ -313,7 +313,7 @@ def test_what_fits_on_a_disk_that_fills_up_is_kept_and_counted(tmp_path: Path, m
         return written
 
     monkeypatch.setattr(os, "write", write_where_there_is_room)
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         answer = requests.put(f"{server.url}/ingest/r/w", data=b"0123456789")
         assert server.metric("benchwatch_push_bytes_total") == 7
     assert answer.status_code == 507
@@ -348,7 +348,7 @@ def a_pipe_that_nobody_reads(folder: Path) -> int:
 def test_what_cannot_be_written_is_500_with_the_reason(tmp_path: Path, obstacle: Callable[[Path], int]) -> None:
     folder = tmp_path / "runs"
     reason = obstacle(folder)
-    with served(FakeBoard(push_folder=folder)) as server:
+    with served(FakeExporter(push_folder=folder)) as server:
         answer = requests.put(f"{server.url}/ingest/r/w", data=b"x" * 200_000, timeout=PATIENCE)
         assert requests.get(f"{server.url}/-/healthy", timeout=PATIENCE).status_code == 200
     assert answer.status_code == 500
@@ -359,7 +359,7 @@ def test_what_cannot_be_written_is_500_with_the_reason(tmp_path: Path, obstacle:
 
 def test_a_client_that_asks_first_is_told_to_go_on(tmp_path: Path) -> None:
     headers = "Expect: 100-continue\r\n"
-    board = FakeBoard(push_folder=tmp_path)
+    board = FakeExporter(push_folder=tmp_path)
     with served(board) as server, chunked(server, "/ingest/r/w", headers=headers) as connection:
         assert connection.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
         connection.sendall(b"3\r\nabc\r\n0\r\n\r\n")
@@ -369,7 +369,7 @@ def test_a_client_that_asks_first_is_told_to_go_on(tmp_path: Path) -> None:
 
 def test_a_body_that_is_no_longer_http_keeps_what_came_before(tmp_path: Path) -> None:
     file = tmp_path / "r/w.push"
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         with chunked(server, "/ingest/r/w", b"good\n") as connection:
             arrives(file, b"good\n")
             connection.sendall(b"zz\r\nnot a chunk\r\n")
@@ -379,14 +379,14 @@ def test_a_body_that_is_no_longer_http_keeps_what_came_before(tmp_path: Path) ->
 
 def test_a_compressed_body_is_unpacked(tmp_path: Path) -> None:
     packed = gzip.compress(b"one\n")
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         answer = requests.put(f"{server.url}/ingest/r/w", data=packed, headers={"Content-Encoding": "gzip"})
     assert answer.text == "4 bytes received for worker w of run r\n"
     assert (tmp_path / "r/w.push").read_bytes() == b"one\n"
 
 
 def test_a_compressed_body_that_cannot_be_unpacked_is_400(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         answer = requests.put(f"{server.url}/ingest/r/w", data=b"not gzip", headers={"Content-Encoding": "gzip"})
     assert (answer.status_code, answer.text) == (400, "cannot unpack the body: expected gzip data\n")
     assert caplog.records == []
@@ -401,7 +401,7 @@ def test_a_compressed_body_that_is_cut_off_is_400_and_what_was_whole_is_there_on
     tmp_path: Path, coding: str
 ) -> None:
     packed, headers = PACKED[coding], {"Content-Encoding": coding}
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         url = f"{server.url}/ingest/r/w"
         cut = requests.put(url, data=packed[: len(packed) // 2], headers=headers)
         kept = (tmp_path / "r/w.push").read_bytes()
@@ -418,7 +418,7 @@ def test_a_compressed_body_that_is_cut_off_is_400_and_what_was_whole_is_there_on
 
 
 def test_a_compressed_piece_that_is_cut_off_is_400_and_nothing_of_it_is_stored(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         for suffix in ("/ingest/r/w?stream=out&offset=0", "/ingest/r/w.yaml"):
             data, headers = gzip.compress(b"host: db1\n")[:-1], {"Content-Encoding": "gzip"}
             assert requests.put(server.url + suffix, data=data, headers=headers).status_code == 400
@@ -427,7 +427,7 @@ def test_a_compressed_piece_that_is_cut_off_is_400_and_nothing_of_it_is_stored(t
 
 def test_a_body_may_be_of_several_members(tmp_path: Path) -> None:
     packed = gzip.compress(b"one\n") + gzip.compress(b"two\n")
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         answer = requests.put(f"{server.url}/ingest/r/w", data=packed, headers={"Content-Encoding": "gzip"})
     assert answer.text == "8 bytes received for worker w of run r\n"
     assert (tmp_path / "r/w.push").read_bytes() == b"one\ntwo\n"
@@ -445,7 +445,7 @@ def test_a_body_may_be_of_several_members(tmp_path: Path) -> None:
 )
 def test_a_push_that_repeats_one_that_broke_off_goes_on_after_it(tmp_path: Path, again: bytes, expected: bytes) -> None:
     file = tmp_path / "r/w.push"
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         requests.put(f"{server.url}/ingest/r/w", data=b"zero\n")
         connection = chunked(server, "/ingest/r/w", b"one\ntw")
         arrives(file, b"zero\none\ntw")
@@ -467,7 +467,7 @@ def test_a_push_of_which_not_a_byte_fits_does_not_keep_others_from_the_name(
         return really(descriptor, data)
 
     monkeypatch.setattr(os, "write", write_unless_full)
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         url = f"{server.url}/ingest/r/w"
         assert requests.put(url, data=b"one").status_code == 200
         full.set()
@@ -489,7 +489,7 @@ def test_another_long_push_that_begins_like_one_that_broke_off_is_copied_in_piec
     monkeypatch.setattr(os, "pread", note)
     long, file = random.Random(1).randbytes(3_000_000), tmp_path / "r/w.push"
     limits = PushSettings(keep_free_bytes=0, max_run_bytes=5_500_000, max_push_bytes=len(long))
-    with served(FakeBoard(push_folder=tmp_path), push_settings=limits) as server:
+    with served(FakeExporter(push_folder=tmp_path), push_settings=limits) as server:
         url = f"{server.url}/ingest/r/w"
         first = requests.put(url, data=(part for part in (long, b"too much")))
         assert (first.status_code, file.read_bytes() == long) == (413, True)
@@ -500,7 +500,7 @@ def test_another_long_push_that_begins_like_one_that_broke_off_is_copied_in_piec
 
 
 def test_silent_and_half_open_clients_hold_up_nobody(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         silent = [chunked(server, f"/ingest/r/w{number}") for number in range(20)]
         half = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(20)]
         for connection in half:
@@ -516,7 +516,7 @@ def test_stopping_the_server_ends_pushes_at_once_and_keeps_what_came(
 ) -> None:
     # To wait for the client's end would fail the test.
     monkeypatch.setattr("benchwatch.server.listen._STOPPING", 9 * PATIENCE)
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         connection = chunked(server, "/ingest/r/w", b"so far\n")
         arrives(tmp_path / "r/w.push", b"so far\n")
     with connection:
@@ -525,7 +525,7 @@ def test_stopping_the_server_ends_pushes_at_once_and_keeps_what_came(
 
 
 def test_the_kernel_asks_after_a_silent_client_within_a_minute(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server, chunked(server, "/ingest/r/w", b"x"):
+    with served(FakeExporter(push_folder=tmp_path)) as server, chunked(server, "/ingest/r/w", b"x"):
         arrives(tmp_path / "r/w.push", b"x")
         rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     # proc(5): local address, remote address, state (01 established), queues, timer (02 keepalive) and when it ends
@@ -536,7 +536,7 @@ def test_the_kernel_asks_after_a_silent_client_within_a_minute(tmp_path: Path) -
 
 
 def test_the_benchmark_goes_on_when_the_exporter_is_gone(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         url = f"{server.url}/ingest/r/w"
         benchmark = "for i in 1 2 3 4 5 6 7 8; do echo line $i; sleep 0.1; done; echo done > finished"
         command = f"({benchmark}) 2>&1 | tee -p kept.log | curl -sS -T - {url}"

@@ -15,7 +15,7 @@ from benchwatch.server.catalogue import LINES, Query
 from benchwatch.server.landing import landing_page
 from benchwatch.server.run_lines import WORKERS_SHOWN
 from benchwatch.tools.registry import TOOLS
-from tests.support.serving import NETWORK, NOW, FakeBoard, served
+from tests.support.serving import NETWORK, NOW, FakeExporter, served
 
 VOID = {"meta", "link", "input"}
 HOSTILE = """<script>alert(1)</script>"'&amp;<img src=x onerror=alert(2)>"""
@@ -69,7 +69,7 @@ def worker(name: str = "db1", run: str = "nightly", **more: object) -> Worker:
     return Worker(run=run, name=name, **{**known, **more})  # type: ignore[arg-type]
 
 
-def page(board: FakeBoard, user: str = "", **query: str) -> str:
+def page(board: FakeExporter, user: str = "", **query: str) -> str:
     return landing_page(board, now=NOW, url="http://bench.example:19777", user=user, query=Query.of(query.items()))
 
 
@@ -90,7 +90,7 @@ def names(text: str) -> list[str]:
 
 
 def test_a_running_worker_is_shown_with_its_figures_in_fitting_units() -> None:
-    assert cells(page(FakeBoard([worker()]))) == [
+    assert cells(page(FakeExporter([worker()]))) == [
         "nightly  db1",
         "running",
         "pgbench",
@@ -105,13 +105,13 @@ def test_a_running_worker_is_shown_with_its_figures_in_fitting_units() -> None:
 
 def test_a_percentile_that_is_older_than_the_mean_says_by_how_much() -> None:
     view = worker(latency=1.51, p99=0.128, time=NOW - 0.4, p99_time=NOW - 7, report_interval=1.0)
-    row = [" ".join(cell.split()) for cell in cells(page(FakeBoard([view])))]
+    row = [" ".join(cell.split()) for cell in cells(page(FakeExporter([view])))]
     assert row[5:7] == ["1.51 s", "128 ms 6.6 s older"]
 
 
 def test_what_was_not_measured_is_a_dash_and_never_zero() -> None:
     text = page(
-        FakeBoard(
+        FakeExporter(
             [worker(throughput=None, latency=None, p99=None, operations=None, start=None, last_report=None, reports=[])]
         )
     )
@@ -120,12 +120,12 @@ def test_what_was_not_measured_is_a_dash_and_never_zero() -> None:
 
 def test_a_stall_shows_zero_throughput_no_latency_and_its_reason() -> None:
     view = worker(state="stalled", reason="nothing completes", throughput=0.0, latency=None, p99=None)
-    assert cells(page(FakeBoard([view])))[1:6] == ["stalled nothing completes", "pgbench", "0 TPS", "peak 172", "–"]
+    assert cells(page(FakeExporter([view])))[1:6] == ["stalled nothing completes", "pgbench", "0 TPS", "peak 172", "–"]
 
 
 def test_names_that_are_not_utf_8_stay_apart_and_names_show_what_they_are() -> None:
     runs = ["a\udcff", "a\udcfe", "run\u202egol.exe", "\x1b]0;x\x07"]
-    text = page(FakeBoard([worker(run=run, start=NOW - place) for place, run in enumerate(runs)]))
+    text = page(FakeExporter([worker(run=run, start=NOW - place) for place, run in enumerate(runs)]))
     text.encode()
     shown = [node.text() for node in LexborHTMLParser(text).css("th a")]
     assert shown == ["a\\xff", "a\\xfe", "run\\u202egol.exe", "\\x1b]0;x\\x07"]
@@ -133,7 +133,7 @@ def test_names_that_are_not_utf_8_stay_apart_and_names_show_what_they_are() -> N
 
 @pytest.mark.parametrize("state", ["running", "stalled", "finished", "failed", "interrupted", "abandoned"])
 def test_a_state_is_a_colour_and_a_word(state: str) -> None:
-    node = LexborHTMLParser(page(FakeBoard([worker(state=state)]))).css_first("tbody .state")
+    node = LexborHTMLParser(page(FakeExporter([worker(state=state)]))).css_first("tbody .state")
     assert node is not None
     assert (node.text(), node.attributes["class"]) == (state, f"state {state}")
 
@@ -144,7 +144,7 @@ def test_runs_that_are_on_come_first_and_the_newest_of_them_on_top() -> None:
         worker(run="new", start=NOW - 10),
         worker(run="done", state="finished", end=NOW - 5),
     ]
-    text = page(FakeBoard(views))
+    text = page(FakeExporter(views))
     assert [node.text() for node in LexborHTMLParser(text).css("tr.part")] == ["Active", "Ended"]
     assert names(text) == ["new db1", "old db1", "done db1"]
 
@@ -159,13 +159,13 @@ def test_active_runs_with_a_fault_come_first_and_failed_ones_end_the_list() -> N
         worker(run="broken", state="failed", end=NOW - 3600),
         worker(run="long ago", state="failed", end=NOW - 200_000),
     ]
-    text = page(FakeBoard(views))
+    text = page(FakeExporter(views))
     linked = [node.text() for node in LexborHTMLParser(text).css("th a")]
     assert linked == ["half", "silent", "new", "done", "broken", "long ago"]
 
 
 def test_what_is_wrong_is_said_and_each_run_is_a_link_to_its_page() -> None:
-    tree = LexborHTMLParser(page(FakeBoard([worker(run="a b/ä?")], faults=["runs/a/run.yaml:1: expected YAML"])))
+    tree = LexborHTMLParser(page(FakeExporter([worker(run="a b/ä?")], faults=["runs/a/run.yaml:1: expected YAML"])))
     assert [node.text() for node in tree.css(".banner.warn")] == ["runs/a/run.yaml:1: expected YAML"]
     (link,) = tree.css("th a")
     assert link.attributes["href"] == "runs/a%20b%2F%C3%A4%3F"
@@ -174,7 +174,7 @@ def test_what_is_wrong_is_said_and_each_run_is_a_link_to_its_page() -> None:
 def test_workers_of_one_run_stand_together_in_natural_order_with_their_sum() -> None:
     views = [worker(name) for name in ("db10", "db9", "db2", "²")]
     views.append(worker("db1", state="failed", end=NOW - 3, reason="exit code 2"))
-    text = page(FakeBoard(views))
+    text = page(FakeExporter(views))
     assert names(text) == ["nightly", "db1", "db2", "db9", "db10", "²"]
     assert cells(text)[1] == "5 workers: 1 failed, 4 running"
     assert cells(text)[3] == "49.4k TPS together"
@@ -185,18 +185,18 @@ def test_workers_that_followed_each_other_are_not_added_up() -> None:
         worker("db1", state="finished", start=NOW - 900, end=NOW - 700),
         worker("db2", state="finished", start=NOW - 690, end=NOW - 500),
     ]
-    text = page(FakeBoard(views))
+    text = page(FakeExporter(views))
     assert names(text) == ["nightly", "db1", "db2"]
     assert "together" not in text
     views[1] = worker("db2", state="finished", start=NOW - 790, end=NOW - 500)
-    assert "together" not in page(FakeBoard(views))
+    assert "together" not in page(FakeExporter(views))
     views[1] = worker("db2", state="finished", start=NOW - 850, end=NOW - 500)
-    assert cells(page(FakeBoard(views)))[3] == "24.7k TPS together"
+    assert cells(page(FakeExporter(views)))[3] == "24.7k TPS together"
 
 
 def test_different_units_are_not_added_up() -> None:
-    assert "together" not in page(FakeBoard([worker(), worker("vm1", unit="IOPS")]))
-    assert "together" not in page(FakeBoard([worker(), worker("vm1", tool="sysbench")]))
+    assert "together" not in page(FakeExporter([worker(), worker("vm1", unit="IOPS")]))
+    assert "together" not in page(FakeExporter([worker(), worker("vm1", tool="sysbench")]))
 
 
 def test_an_ended_run_with_a_warm_up_names_the_page_that_leaves_it_out() -> None:
@@ -205,11 +205,11 @@ def test_an_ended_run_with_a_warm_up_names_the_page_that_leaves_it_out() -> None
         worker(run="over", state="finished", end=NOW - 90, start=NOW - 100, warmup=2.1),
         worker(run="none", state="abandoned", end=NOW - 95, start=NOW - 100, warmup=2.1, throughput=None),
     ]
-    text = page(FakeBoard(views))
+    text = page(FakeExporter(views))
     assert cells(text, 0)[1] == "running warm-up, 50 s left"
     assert cells(text, 1)[1] == "finished the result on its page leaves out the warm-up of 2.1 s"
     assert cells(text, 2)[1] == "abandoned the result on its page leaves out the warm-up of 2.1 s"
-    assert cells(page(FakeBoard([worker(start=NOW - 61, warmup=60.0)])))[1] == "running"
+    assert cells(page(FakeExporter([worker(start=NOW - 61, warmup=60.0)])))[1] == "running"
 
 
 def test_ended_runs_are_listed_by_their_end_with_their_results() -> None:
@@ -217,7 +217,7 @@ def test_ended_runs_are_listed_by_their_end_with_their_results() -> None:
         worker(run="first", state="finished", end=NOW - 7200, start=NOW - 9000),
         worker(run="second", state="failed", reason="exit code 1", end=NOW - 90, start=NOW - 100, throughput=None),
     ]
-    text = page(FakeBoard(views))
+    text = page(FakeExporter(views))
     assert names(text) == ["first db1", "second db1"]
     assert cells(text, 0)[-2:] == ["30m 00s", "2h 00m ago"]
     assert cells(text, 1)[1:4] == ["failed exit code 1", "pgbench", "–"]
@@ -227,7 +227,7 @@ def test_ended_runs_are_listed_by_their_end_with_their_results() -> None:
 def test_the_page_is_bounded_and_links_to_the_others() -> None:
     several = [worker(f"db{number}", "many", reports=[]) for number in range(WORKERS_SHOWN + 7)]
     ended = [worker(run=f"run{number}", state="finished", end=NOW - number) for number in range(2 * LINES)]
-    board = FakeBoard([*several, *ended])
+    board = FakeExporter([*several, *ended])
     first, second, third, beyond = (page(board, page=number, sort="name") for number in ("1", "2", "3", "99"))
     assert names(first)[0] == "many" and names(first)[WORKERS_SHOWN + 1] == "and 7 more workers"
     assert len(rows(first)) == WORKERS_SHOWN + 2 + LINES - 1
@@ -237,7 +237,7 @@ def test_the_page_is_bounded_and_links_to_the_others() -> None:
     assert [node.text(separator=" ", strip=True) for node in pages] == ["51 to 100 of 101 previous  next"]
     links = [node.attributes["href"] for node in LexborHTMLParser(second).css(".pages a")]
     assert links == ["?sort=name", "?sort=name&page=3"]
-    assert not LexborHTMLParser(page(FakeBoard(ended[:LINES]))).css(".pages")
+    assert not LexborHTMLParser(page(FakeExporter(ended[:LINES]))).css(".pages")
 
 
 def repeats(name: str, *rates: float, **more: object) -> list[Worker]:
@@ -252,7 +252,7 @@ def repeats(name: str, *rates: float, **more: object) -> list[Worker]:
 
 
 def test_repeats_are_one_line_with_their_mean_and_its_interval_and_open_at_a_click() -> None:
-    board = FakeBoard([*repeats("sync-off", 90.0, 100.0, 110.0), worker(run="other", state="finished", end=NOW - 5)])
+    board = FakeExporter([*repeats("sync-off", 90.0, 100.0, 110.0), worker(run="other", state="finished", end=NOW - 5)])
     text = page(board)
     assert names(text) == ["other db1", "sync-off ×3"]
     # Student's t of 97.5 % with two degrees of freedom, 4.303, times 10 / sqrt(3)
@@ -267,7 +267,7 @@ def test_repeats_are_one_line_with_their_mean_and_its_interval_and_open_at_a_cli
 def test_fewer_than_three_repeats_have_no_interval_and_a_failed_one_is_counted_but_not_averaged() -> None:
     failed = repeats("a", 1.0, 80.0, 120.0)
     failed[0] = worker(run="a-1", state="failed", throughput=1.0, end=NOW - 100, experiment="a")
-    text = page(FakeBoard(failed))
+    text = page(FakeExporter(failed))
     assert cells(text)[1:4] == ["1 failed 2 finished", "pgbench", "100 TPS"]
 
 
@@ -279,14 +279,14 @@ def test_a_sweep_is_one_line_from_its_least_to_its_most() -> None:
         for clients, rate in ((1, 100), (4, 300), (16, 800))
         for point in [{"clients": str(clients)}]
     ]
-    text = page(FakeBoard(views))
+    text = page(FakeExporter(views))
     assert cells(text)[0] == "c  3 points, 3 runs"
     assert cells(text)[3] == "100 to 800 TPS"
 
 
 def test_an_active_repeat_stands_alone_while_it_runs() -> None:
     views = [*repeats("s", 100.0, 100.0), worker(run="s-3", experiment="s")]
-    assert names(page(FakeBoard(views))) == ["s-3 db1", "s ×2"]
+    assert names(page(FakeExporter(views))) == ["s-3 db1", "s ×2"]
 
 
 def test_search_and_filters_choose_runs_by_name_label_tool_and_state() -> None:
@@ -295,7 +295,7 @@ def test_search_and_filters_choose_runs_by_name_label_tool_and_state() -> None:
         worker(run="topic-1", state="finished", end=NOW - 2, labels={"branch": "Topic"}),
         worker(run="disk", tool="fio", unit="IOPS", state="failed", end=NOW - 3),
     ]
-    board = FakeBoard(views)
+    board = FakeExporter(views)
     assert names(page(board, q="BRANCH=topic")) == ["topic-1 db1"]
     assert names(page(board, q="main -1")) == ["main-1 db1"]
     assert names(page(board, tool="fio")) == ["disk db1"]
@@ -324,11 +324,11 @@ def test_the_reader_chooses_the_order_and_what_lacks_the_figure_comes_last(sort:
         worker("w", "b", throughput=20.0, latency=0.1, p99=0.2, state="finished", start=NOW - 200, end=NOW - 20),
         worker("w", "c", throughput=None, latency=None, p99=None, state="finished", start=NOW - 100, end=NOW - 10),
     ]
-    assert [name.removesuffix(" w") for name in names(page(FakeBoard(views), sort=sort))] == order
+    assert [name.removesuffix(" w") for name in names(page(FakeExporter(views), sort=sort))] == order
 
 
 def test_runs_that_have_left_memory_are_listed_by_name() -> None:
-    board = FakeBoard([worker(run="present", state="failed", end=NOW - 3)], pages={"gone": Run("gone")})
+    board = FakeExporter([worker(run="present", state="failed", end=NOW - 3)], pages={"gone": Run("gone")})
     text = page(board)
     assert names(text) == ["gone", "present db1"]
     assert cells(text)[1] == "ended long ago: its page has the figures"
@@ -337,7 +337,7 @@ def test_runs_that_have_left_memory_are_listed_by_name() -> None:
 
 def test_the_course_is_that_of_the_whole_run_or_says_how_much_of_it() -> None:
     def course(reports: list[Report], start: float) -> tuple[str, str]:
-        text = page(FakeBoard([worker(reports=reports, start=start)]))
+        text = page(FakeExporter([worker(reports=reports, start=start)]))
         return cells(text)[4], LexborHTMLParser(text).css_first(".spark svg").attributes["aria-label"] or ""
 
     whole = [Report(NOW - 3600 + 60 * place, 5.0, 0.001) for place in range(60)]
@@ -347,7 +347,7 @@ def test_the_course_is_that_of_the_whole_run_or_says_how_much_of_it() -> None:
 
 
 def test_cvms_are_shown_with_age_and_error() -> None:
-    board = FakeBoard(
+    board = FakeExporter(
         targets=[
             Cvm("a", "http://10.0.0.1:2009", True, NOW - 3.2, "", (Vdisk("a", "1"),) * 12),
             Cvm("b", "javascript:alert(1)", False, NOW - 312.0, "connection refused"),
@@ -362,7 +362,7 @@ def test_cvms_are_shown_with_age_and_error() -> None:
 
 
 def test_an_empty_exporter_says_what_to_do_next(tmp_path: Path) -> None:
-    tree = LexborHTMLParser(page(FakeBoard(push_folder=tmp_path)))
+    tree = LexborHTMLParser(page(FakeExporter(push_folder=tmp_path)))
     assert tree.css_first("details[open]") is not None
     shown = [node.text() for node in tree.css("pre code")]
     assert shown[:2] == [
@@ -375,23 +375,23 @@ def test_an_empty_exporter_says_what_to_do_next(tmp_path: Path) -> None:
 
 
 def test_the_help_is_folded_once_there_are_runs(tmp_path: Path) -> None:
-    tree = LexborHTMLParser(page(FakeBoard([worker()], push_folder=tmp_path)))
+    tree = LexborHTMLParser(page(FakeExporter([worker()], push_folder=tmp_path)))
     assert tree.css_first("details") is not None
     assert tree.css_first("details[open]") is None
 
 
 def test_with_pushes_switched_off_the_help_names_files_instead() -> None:
-    text = page(FakeBoard())
+    text = page(FakeExporter())
     assert "ingest" not in text
     assert "pgbench -P 1 -T 600 mydb &gt; runs/my-run/pgbench1.log 2&gt;&amp;1" in text
 
 
 def test_a_user_is_named_in_the_push_command_quoted_for_the_shell(tmp_path: Path) -> None:
-    assert "curl -sS -u &#x27;a b&#x27; -T -" in page(FakeBoard(push_folder=tmp_path), user="a b")
+    assert "curl -sS -u &#x27;a b&#x27; -T -" in page(FakeExporter(push_folder=tmp_path), user="a b")
 
 
 def test_catching_up_and_not_being_ready_are_said() -> None:
-    text = page(FakeBoard(ready=False, catching_up="reading 3 files, 41 % of 1.2 GB"))
+    text = page(FakeExporter(ready=False, catching_up="reading 3 files, 41 % of 1.2 GB"))
     assert "Not ready: still reading the runs that existed at the start" in text
     assert "Catching up: reading 3 files, 41 % of 1.2 GB." in text
 
@@ -403,7 +403,7 @@ def test_hostile_text_is_escaped_everywhere() -> None:
     ]
     ended = [worker(HOSTILE, "done", tool=HOSTILE, state="failed", reason=HOSTILE, unit=HOSTILE, end=NOW)]
     cvms = [Cvm(HOSTILE, HOSTILE, False, NOW - 1.0, HOSTILE), Cvm("b", "http://" + HOSTILE)]
-    board = FakeBoard([*views, *ended], cvms, False, catching_up=HOSTILE, push_folder=Path(HOSTILE))
+    board = FakeExporter([*views, *ended], cvms, False, catching_up=HOSTILE, push_folder=Path(HOSTILE))
     text = landing_page(board, now=NOW, url="http://" + HOSTILE, user=HOSTILE)
     checked = check(text)
     assert "img" not in checked.names
@@ -443,11 +443,11 @@ def test_hostile_text_is_escaped_everywhere() -> None:
     ),
 )
 def test_whatever_is_shown_the_page_is_well_formed(views: list[Worker], query: dict[str, str]) -> None:
-    check(page(FakeBoard(views), **query))
+    check(page(FakeExporter(views), **query))
 
 
 def test_the_page_loads_nothing_and_its_policy_allows_just_its_own_script_and_style(tmp_path: Path) -> None:
-    with served(FakeBoard([worker()], push_folder=tmp_path)) as server:
+    with served(FakeExporter([worker()], push_folder=tmp_path)) as server:
         answer = requests.get(server.url)
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
     policy = dict(part.strip().split(" ", 1) for part in answer.headers["Content-Security-Policy"].split(";"))
@@ -466,7 +466,7 @@ def test_the_page_loads_nothing_and_its_policy_allows_just_its_own_script_and_st
 
 @pytest.mark.usefixtures("network")
 def test_the_push_command_names_the_host_the_page_was_asked_for(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path), address=NETWORK) as server:
+    with served(FakeExporter(push_folder=tmp_path), address=NETWORK) as server:
         named = requests.get(server.url, headers={"Host": "bench.lan:8080"}).text
         hostile = requests.get(server.url, headers={"Host": 'x"; rm -rf ~ #'}).text
     assert "-T - http://bench.lan:8080/ingest/my-run/pgbench1" in named
@@ -474,14 +474,14 @@ def test_the_push_command_names_the_host_the_page_was_asked_for(tmp_path: Path) 
 
 
 def test_without_script_the_page_fetches_itself_again() -> None:
-    many = page(FakeBoard([worker(f"db{number}") for number in range(40)]))
-    assert '<noscript><meta http-equiv="refresh" content="5"></noscript>' in page(FakeBoard())
+    many = page(FakeExporter([worker(f"db{number}") for number in range(40)]))
+    assert '<noscript><meta http-equiv="refresh" content="5"></noscript>' in page(FakeExporter())
     assert '<noscript><meta http-equiv="refresh" content="10"></noscript>' in many
 
 
 @pytest.mark.parametrize("state", ["running", "finished"])
 def test_how_the_output_was_read_is_said_beside_the_state(state: str) -> None:
     notes = ("run 6 of 6 in this file", "'<db>  | ' before each line left out")
-    text = page(FakeBoard([worker(state=state, end=NOW, notes=notes)]))
+    text = page(FakeExporter([worker(state=state, end=NOW, notes=notes)]))
     assert "run 6 of 6 in this file" in text
     assert "&#x27;&lt;db&gt;  | &#x27; before each line left out" in text

@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from benchwatch.server.ingest import LARGEST_PIECE
-from tests.support.serving import FakeBoard, Served, served
+from tests.support.serving import FakeExporter, Served, served
 from tests.support.waiting import PATIENCE
 
 
@@ -23,7 +23,7 @@ def piece(server: Served, data: bytes, offset: int, stream: str = "out") -> tupl
 
 
 def test_pieces_make_the_file(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         assert piece(server, b"one\n", 0) == (200, "4 bytes are stored")
         assert piece(server, b"two", 4) == (200, "7 bytes are stored")
         assert server.metric("benchwatch_push_bytes_total") == 7
@@ -32,7 +32,7 @@ def test_pieces_make_the_file(tmp_path: Path) -> None:
 
 
 def test_a_piece_that_is_sent_again_changes_nothing(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         for data, offset in ((b"onetwo", 0), (b"one", 0), (b"twothree", 3), (b"", 11)):
             assert piece(server, data, offset)[0] == 200
         assert server.metric("benchwatch_push_bytes_total") == 11
@@ -40,7 +40,7 @@ def test_a_piece_that_is_sent_again_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_other_content_and_gaps_are_refused(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         piece(server, b"one", 0)
         other = "r/db1.out already exists, with other content: push under another name"
         assert piece(server, b"two", 0) == (409, other)
@@ -55,7 +55,7 @@ def test_other_content_and_gaps_are_refused(tmp_path: Path) -> None:
 def test_pieces_that_overlap_make_the_file(tmp_path: Path) -> None:
     generator = random.Random(7)
     data = generator.randbytes(300_000)
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         there = 0
         while there < len(data):
             start = generator.randint(max(0, there - 20_000), there)
@@ -66,7 +66,7 @@ def test_pieces_that_overlap_make_the_file(tmp_path: Path) -> None:
 
 
 def test_logs_of_threads_have_their_own_files(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         for stream in ("out", "err", "json", "1234", "1234.7"):
             assert piece(server, stream.encode(), 0, stream)[0] == 200
     names = {path.name: path.read_text() for path in (tmp_path / "r").iterdir()}
@@ -84,13 +84,13 @@ def test_logs_of_threads_have_their_own_files(tmp_path: Path) -> None:
     ],
 )
 def test_a_place_that_is_none_is_refused(tmp_path: Path, query: str, sentence: str) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         assert put(server, f"r/db1?{query}", b"x") == (400, sentence)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_piece_that_is_too_large_is_refused(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         assert piece(server, bytes(LARGEST_PIECE), 0)[0] == 200
         assert piece(server, bytes(LARGEST_PIECE + 1), 0)[0] == 413
         chunks = iter([bytes(LARGEST_PIECE), b"x"])
@@ -100,7 +100,7 @@ def test_a_piece_that_is_too_large_is_refused(tmp_path: Path) -> None:
 
 def test_forty_workers_send_pieces_at_once(tmp_path: Path) -> None:
     expected = {number: random.Random(number).randbytes(50_000) for number in range(40)}
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
 
         def send(number: int) -> None:
             with requests.Session() as session:
@@ -117,7 +117,7 @@ def test_forty_workers_send_pieces_at_once(tmp_path: Path) -> None:
 
 
 def test_a_record_replaces_the_one_before(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         assert put(server, "r/db1.yaml", b"labels: {a: b}\n") == (200, "r/db1.yaml is stored")
         assert put(server, "r/db1.yaml", b"exit_code: 0\n") == (200, "r/db1.yaml is stored")
         assert put(server, "r/run.yaml", b"disks: {sdb: log}\n") == (200, "r/run.yaml is stored")
@@ -137,7 +137,7 @@ def test_a_record_replaces_the_one_before(tmp_path: Path) -> None:
 def test_a_record_that_cannot_be_used_is_refused_and_leaves_the_one_before(
     tmp_path: Path, data: bytes, sentence: str
 ) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         put(server, "r/db1.yaml", b"exit_code: 0\n")
         code, text = put(server, "r/db1.yaml", data)
     assert (code, text[: len(sentence)]) == (400, sentence)
@@ -146,7 +146,7 @@ def test_a_record_that_cannot_be_used_is_refused_and_leaves_the_one_before(
 
 def test_a_record_may_be_wanted_only_if_the_name_is_new(tmp_path: Path) -> None:
     new = {"If-None-Match": "*"}
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         assert put(server, "r/db1.yaml", b"exit_code: 0\n", **new)[0] == 200
         assert put(server, "r/db1.yaml", b"exit_code: 0\n", **new)[0] == 200
         taken = "worker db1 of run r already exists: push under another name"
@@ -158,7 +158,7 @@ def test_a_record_may_be_wanted_only_if_the_name_is_new(tmp_path: Path) -> None:
 
 
 def test_a_failed_start_that_is_replaced_does_not_take_the_log_of_another_worker_with_it(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         for name, data in {"db.7": "1\n", "db.err": "pgbench: error: no\n", "db.1.out": "2\n", "db.1.7": "3\n"}.items():
             (tmp_path / "r").mkdir(exist_ok=True)
             (tmp_path / "r" / name).write_text(data)
@@ -169,12 +169,12 @@ def test_a_failed_start_that_is_replaced_does_not_take_the_log_of_another_worker
 
 
 def test_a_record_that_is_too_large_is_refused(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         assert put(server, "r/db1.yaml", b"#" * 300_000)[0] == 413
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_is_closed_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "r").mkdir(mode=0o500)
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         assert put(server, "r/db1.yaml", b"")[0] == 500

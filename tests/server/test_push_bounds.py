@@ -13,7 +13,7 @@ import requests
 from benchwatch.runs import append
 from benchwatch.settings import record as runfile
 from benchwatch.settings.settings import PushSettings
-from tests.support.serving import FakeBoard, Served, served
+from tests.support.serving import FakeExporter, Served, served
 from tests.support.waiting import PATIENCE
 
 from .test_ingest import answer_on, arrives, chunked, content
@@ -32,7 +32,7 @@ def put(server: Served, where: str, data: bytes = b"0123456789", **headers: str)
 
 
 def test_a_run_takes_what_it_may_have_and_keeps_it(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path), push_settings=bounded(max_run_bytes=25)) as server:
+    with served(FakeExporter(push_folder=tmp_path), push_settings=bounded(max_run_bytes=25)) as server:
         assert put(server, "r/a")[0] == put(server, "r/b")[0] == 200
         assert (
             put(server, "r/a")
@@ -53,7 +53,7 @@ def test_a_run_takes_what_it_may_have_and_keeps_it(tmp_path: Path) -> None:
 
 
 def test_a_piece_that_is_stored_already_needs_no_room(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path), push_settings=bounded(max_run_bytes=15)) as server:
+    with served(FakeExporter(push_folder=tmp_path), push_settings=bounded(max_run_bytes=15)) as server:
         assert put(server, "r/b?stream=out&offset=0")[0] == 200
         assert put(server, "r/b?stream=out&offset=0") == (200, "10 bytes are stored")
         assert put(server, "r/b?stream=out&offset=0", b"012345678901234") == (200, "15 bytes are stored")
@@ -74,7 +74,7 @@ def test_a_push_that_repeats_what_is_stored_needs_no_room(tmp_path: Path) -> Non
 
 
 def test_a_push_that_fills_a_run_up_is_told_so_while_it_goes_on(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path), push_settings=bounded(max_run_bytes=8)) as server:
+    with served(FakeExporter(push_folder=tmp_path), push_settings=bounded(max_run_bytes=8)) as server:
         with chunked(server, "/ingest/r/w", b"first\n") as push:
             arrives(tmp_path / "r/w.push", b"first\n")
             push.sendall(b"7\r\nsecond\n\r\n")
@@ -85,7 +85,7 @@ def test_a_push_that_fills_a_run_up_is_told_so_while_it_goes_on(tmp_path: Path) 
 
 
 def test_a_run_has_so_many_files_at_most(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path), push_settings=bounded(max_run_files=2)) as server:
+    with served(FakeExporter(push_folder=tmp_path), push_settings=bounded(max_run_files=2)) as server:
         assert [put(server, f"r/w{number}")[0] for number in range(2)] == [200, 200]
         assert put(server, "r/w2") == (507, "run r has 2 files, which is the limit (push.max_run_files)")
         assert put(server, "r/w0")[0] == 200
@@ -101,14 +101,16 @@ def test_a_run_has_so_many_files_at_most(tmp_path: Path) -> None:
 def test_the_folder_takes_what_it_may_have(tmp_path: Path, settings: dict[str, int], sentence: str) -> None:
     (tmp_path / "before").mkdir()
     (tmp_path / "before/w.out").write_bytes(b"0123456789")
-    with served(FakeBoard(push_folder=tmp_path), push_settings=bounded(**settings)) as server:
+    with served(FakeExporter(push_folder=tmp_path), push_settings=bounded(**settings)) as server:
         assert put(server, "r/a")[0] == 200
         assert put(server, "s/a") == (507, sentence)
     assert not (tmp_path / "s").exists()
 
 
 def test_some_of_the_file_system_stays_free(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path / "not/yet"), push_settings=bounded(keep_free_bytes=1 << 60)) as server:
+    with served(
+        FakeExporter(push_folder=tmp_path / "not/yet"), push_settings=bounded(keep_free_bytes=1 << 60)
+    ) as server:
         status, sentence = put(server, "r/w")
     assert status == 507
     assert sentence.startswith("the pushes' file system has ")
@@ -119,7 +121,7 @@ def test_some_of_the_file_system_stays_free(tmp_path: Path) -> None:
 def test_a_small_body_does_not_unpack_to_a_large_file(tmp_path: Path) -> None:
     packed = gzip.compress(bytes(200_000_000))
     assert len(packed) < 210_000
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         answer = put(server, "r/w", packed, Content_Encoding="gzip")
     assert answer == (413, "the body unpacks to more than 100 times its size")
     assert len(content(tmp_path / "r/w.push")) <= 1024 * 1024 + 100 * len(packed)
@@ -127,14 +129,14 @@ def test_a_small_body_does_not_unpack_to_a_large_file(tmp_path: Path) -> None:
 
 def test_real_output_may_be_compressed(tmp_path: Path, recordings: Path) -> None:
     data = (recordings / "fio/jsonplus-numjobs64-3.33.out").read_bytes() * 3
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         assert put(server, "r/w", gzip.compress(data, 9), Content_Encoding="gzip")[0] == 200
     assert content(tmp_path / "r/w.push") == data
 
 
 @pytest.mark.parametrize("coding", ["snappy", "gzip, gzip", "br", "zstd", "gzip;q=1"])
 def test_a_coding_that_is_not_known_is_415_and_nothing_is_written(tmp_path: Path, coding: str) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         answer = requests.put(f"{server.url}/ingest/r/w", data=b"x", headers={"Content-Encoding": coding})
     assert answer.status_code == 415
     assert answer.text == f"Content-Encoding: {coding}: expected gzip, deflate or none\n"
@@ -143,20 +145,20 @@ def test_a_coding_that_is_not_known_is_415_and_nothing_is_written(tmp_path: Path
 
 def test_a_coding_that_is_given_twice_is_415(tmp_path: Path) -> None:
     twice = "Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n"
-    with served(FakeBoard(push_folder=tmp_path)) as server, chunked(server, "/ingest/r/w", headers=twice) as push:
+    with served(FakeExporter(push_folder=tmp_path)) as server, chunked(server, "/ingest/r/w", headers=twice) as push:
         assert push.recv(65536).startswith(b"HTTP/1.1 415 Unsupported Media Type\r\n")
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site", "same-origin", "none"])
 def test_what_a_browser_sends_is_refused_without_an_origin_too(tmp_path: Path, site: str) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         answer = requests.post(f"{server.url}/ingest/r/w", data=b"x", headers={"Sec-Fetch-Site": site})
     assert (answer.status_code, answer.text) == (403, "pushes from web pages are not accepted\n")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_at_the_maximum_of_pushes_the_next_one_is_told_to_try_again(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path), push_limit=2) as server, ExitStack() as stack:
+    with served(FakeExporter(push_folder=tmp_path), push_limit=2) as server, ExitStack() as stack:
         pushes = []
         for name in "ab":
             pushes.append(stack.enter_context(chunked(server, f"/ingest/r/{name}", b"one\n")))
@@ -174,7 +176,7 @@ def test_at_the_maximum_of_pushes_the_next_one_is_told_to_try_again(tmp_path: Pa
 
 def test_pieces_have_a_quarter_of_the_places(tmp_path: Path) -> None:
     where = "/ingest/r/{}?stream=out&offset=0"
-    with served(FakeBoard(push_folder=tmp_path), push_limit=4) as server, ExitStack() as stack:
+    with served(FakeExporter(push_folder=tmp_path), push_limit=4) as server, ExitStack() as stack:
         begun = "Expect: 100-continue\r\n"
         first = stack.enter_context(chunked(server, where.format("a"), b"x", headers=begun))
         assert first.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -187,7 +189,7 @@ def test_pieces_have_a_quarter_of_the_places(tmp_path: Path) -> None:
 def test_a_piece_that_does_not_come_in_time_is_408(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchwatch.server.ingest._BODY_SECONDS", 0.5)
     where = "/ingest/r/w?stream=out&offset=0"
-    with served(FakeBoard(push_folder=tmp_path)) as server, chunked(server, where, b"x") as piece:
+    with served(FakeExporter(push_folder=tmp_path)) as server, chunked(server, where, b"x") as piece:
         answer = answer_on(piece)
     assert answer.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
     assert answer.endswith(b"the body did not arrive within 0.5 s\n")
@@ -207,7 +209,7 @@ def test_a_disk_that_hangs_holds_up_no_scrape_and_what_came_meanwhile_is_written
 
     monkeypatch.setattr(os, "write", hang)
     lines = [f"line {number}\n".encode() for number in range(50)]
-    board = FakeBoard(push_folder=tmp_path, rendered=lambda _: "x")
+    board = FakeExporter(push_folder=tmp_path, rendered=lambda _: "x")
     with served(board) as server, chunked(server, "/ingest/r/w", *lines) as push:
         assert hangs.wait(PATIENCE)
         for _ in range(5):
@@ -219,7 +221,7 @@ def test_a_disk_that_hangs_holds_up_no_scrape_and_what_came_meanwhile_is_written
 
 
 def test_a_piece_that_is_under_way_when_the_exporter_stops_is_503(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         piece = chunked(server, "/ingest/r/w?stream=out&offset=0", b"x", headers="Expect: 100-continue\r\n")
         assert piece.recv(65536) == b"HTTP/1.1 100 Continue\r\n\r\n"
         server.call(server.pushes.stop)
@@ -243,7 +245,7 @@ def test_a_piece_that_is_under_way_when_the_exporter_stops_is_503(tmp_path: Path
     ],
 )
 def test_a_record_that_cannot_be_used_is_400_and_leaves_nothing(tmp_path: Path, record: bytes) -> None:
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         status, sentence = put(server, "r/run.yaml", record)
     assert status == 400
     assert sentence.startswith("r/run.yaml")
@@ -261,7 +263,7 @@ def test_whatever_a_parser_raises_the_answer_is_400(
         raise error
 
     monkeypatch.setattr(append, "load_runfile", fail)
-    with served(FakeBoard(push_folder=tmp_path)) as server:
+    with served(FakeExporter(push_folder=tmp_path)) as server:
         status, sentence = put(server, "r/w.yaml", b"{}")
     assert status == 400
     assert sentence.startswith(f"r/w.yaml: expected a record in YAML: {type(error).__name__}:")

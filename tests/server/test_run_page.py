@@ -19,7 +19,7 @@ from benchwatch.plots.figure import PLOTLY_NAME, plotly
 from benchwatch.runs.watcher import Runs
 from benchwatch.server import looks as looks_module
 from benchwatch.server.assets import RUN_POLICY
-from benchwatch.server.board import Exporter
+from benchwatch.server.exporter import Exporter
 from benchwatch.server.looks import Looks
 from benchwatch.server.run_page import run_page
 from benchwatch.settings.settings import RunsSettings

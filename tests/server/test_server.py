@@ -10,7 +10,7 @@ from benchwatch.server.ingest import Pushes
 from benchwatch.server.listen import listen_address, serve
 from benchwatch.server.own_metrics import OwnMetrics
 from benchwatch.values.errors import ConfigError
-from tests.support.serving import FakeBoard
+from tests.support.serving import FakeExporter
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_anything_else_is_refused(text: str) -> None:
 
 def app() -> web.Application:
     own = OwnMetrics()
-    return make_app(FakeBoard(), Pushes(own), own, clock=lambda: 0.0)
+    return make_app(FakeExporter(), Pushes(own), own, clock=lambda: 0.0)
 
 
 def test_several_addresses_are_served_at_once() -> None:

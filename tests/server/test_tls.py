@@ -10,7 +10,7 @@ import requests
 from benchwatch.server.webconfig import WebConfigFile
 from benchwatch.values.errors import ConfigError
 from tests.support.certificates import make_ca, make_certificate, openssl
-from tests.support.serving import FakeBoard, Served, served
+from tests.support.serving import FakeExporter, Served, served
 from tests.support.waiting import PATIENCE, eventually
 
 
@@ -63,14 +63,14 @@ def serial(server: Served, server_name: str | None = "localhost") -> str:
 
 
 def test_pages_are_served_over_tls_and_the_push_command_says_so(made: Path, tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path), config=tls(made)) as server:
+    with served(FakeExporter(push_folder=tmp_path), config=tls(made)) as server:
         assert get(server, made).status_code == 200
         page = requests.get(f"https://localhost:{server.port}/", verify=str(made / "ca.crt")).text
         assert f"-T - https://localhost:{server.port}/ingest/my-run/pgbench1" in page
 
 
 def test_curl_pushes_over_tls(made: Path, tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path), config=tls(made)) as server:
+    with served(FakeExporter(push_folder=tmp_path), config=tls(made)) as server:
         url = f"https://localhost:{server.port}/ingest/r/w"
         command = ["curl", "-sS", "--cacert", str(made / "ca.crt"), "-T", "-", url]
         done = subprocess.run(command, input=b"line\n", capture_output=True, check=True)

@@ -11,7 +11,7 @@ import requests
 
 from benchwatch.server.users import TooManyChecks, Users
 from benchwatch.server.webconfig import WebConfig, WebConfigFile
-from tests.support.serving import FakeBoard, served
+from tests.support.serving import FakeExporter, served
 from tests.support.waiting import PATIENCE
 
 PASSWORD = "pä55 wörd:x"
@@ -159,7 +159,7 @@ def test_one_password_too_many_at_a_time_is_429_with_a_sentence(monkeypatch: pyt
     answered = threading.Event()
     right = PASSWORD.encode()
     monkeypatch.setattr(bcrypt, "checkpw", lambda password, _: answered.wait(PATIENCE) and password == right)
-    with served(FakeBoard(), config=WebConfig(users=Users(HASHES))) as server, ThreadPoolExecutor(9) as pool:
+    with served(FakeExporter(), config=WebConfig(users=Users(HASHES))) as server, ThreadPoolExecutor(9) as pool:
         refusals = threading.Semaphore(0)
 
         def ask(number: int) -> requests.Response:
@@ -186,7 +186,7 @@ def test_one_password_too_many_at_a_time_is_429_with_a_sentence(monkeypatch: pyt
 
 @pytest.mark.parametrize("path", ["/", "/metrics", "/-/healthy", "/nowhere", "/ingest/r/w"])
 def test_every_page_asks_for_a_user(path: str) -> None:
-    with served(FakeBoard(), config=WebConfig(users=Users(HASHES))) as server:
+    with served(FakeExporter(), config=WebConfig(users=Users(HASHES))) as server:
         for auth in (None, ("anna", "wrong"), ("carl", PASSWORD)):
             answer = requests.get(server.url + path, auth=auth)
             assert answer.status_code == 401
@@ -197,7 +197,7 @@ def test_every_page_asks_for_a_user(path: str) -> None:
 
 
 def test_a_push_needs_a_user_and_the_page_names_the_one_who_looks(tmp_path: Path) -> None:
-    with served(FakeBoard(push_folder=tmp_path), config=WebConfig(users=Users(HASHES))) as server:
+    with served(FakeExporter(push_folder=tmp_path), config=WebConfig(users=Users(HASHES))) as server:
         refused = requests.put(f"{server.url}/ingest/r/w", data=b"x")
         assert list(tmp_path.iterdir()) == []
         good = {"Authorization": basic("anna", PASSWORD)}
@@ -215,7 +215,7 @@ def test_a_changed_password_holds_without_a_restart(tmp_path: Path) -> None:
         path.write_text(f"basic_auth_users: {{anna: '{digest}'}}\n# {password}\n")
 
     write("old")
-    with served(FakeBoard(), config=WebConfigFile(path)) as server:
+    with served(FakeExporter(), config=WebConfigFile(path)) as server:
         for password in ("old", "newer", "newest one"):
             write(password)
             codes = [requests.get(server.url, auth=("anna", one)).status_code for one in ("old", "newer", "newest one")]

@@ -7,7 +7,7 @@ from typing import Any
 from benchwatch.metrics.samples import Sample
 from benchwatch.model.cvm import Vdisk
 from benchwatch.nutanix import families
-from benchwatch.server.board import Exporter
+from benchwatch.server.exporter import Exporter
 from tests.support.places import NOW
 
 

@@ -25,8 +25,8 @@ from tests.support.waiting import PATIENCE
 
 
 @dataclass
-class FakeBoard:
-    """A board that shows what it was given."""
+class FakeExporter:
+    """An exporter that shows what it was given."""
 
     workers: Sequence[Worker] = ()
     targets: Sequence[Cvm] = ()
@@ -70,7 +70,7 @@ class FakeBoard:
 class Served:
     """A running server."""
 
-    board: FakeBoard
+    exporter: FakeExporter
     pushes: Pushes
     own: OwnMetrics
     port: int
@@ -96,7 +96,7 @@ NETWORK = "127.0.0.2"
 
 @contextmanager
 def served(
-    board: FakeBoard | None = None,
+    exporter: FakeExporter | None = None,
     *,
     config: WebConfig | CurrentConfig = WebConfig,
     push_settings: PushSettings | None = None,
@@ -109,7 +109,7 @@ def served(
     external_url: str = "",
     looks: Looks | None = None,
 ) -> Iterator[Served]:
-    board = board or FakeBoard()
+    exporter = exporter or FakeExporter()
     current = (lambda: config) if isinstance(config, WebConfig) else config
     own = OwnMetrics()
     pushes = Pushes(own, limit=push_limit, settings=push_settings)
@@ -119,7 +119,7 @@ def served(
         stop = asyncio.Event()
         try:
             app = make_app(
-                *(board, pushes, own),
+                *(exporter, pushes, own),
                 clock=clock,
                 config=current,
                 hosts=hosts,
@@ -145,7 +145,7 @@ def served(
         return asyncio.run_coroutine_threadsafe(call(function), loop).result(PATIENCE)
 
     try:
-        yield Served(board, pushes, own, bound, on_loop, address)
+        yield Served(exporter, pushes, own, bound, on_loop, address)
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join(PATIENCE)

@@ -21,7 +21,7 @@ from benchwatch.metrics.samples import PARTS, Sample
 from benchwatch.model.run import Loss
 from benchwatch.runs.files import read_head
 from benchwatch.runs.watcher import Runs
-from benchwatch.server.board import Exporter
+from benchwatch.server.exporter import Exporter
 from benchwatch.server.landing import landing_page
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.api import Begin, Misread, State, Tool

@@ -11,7 +11,7 @@ from benchwatch.watch import sources
 from benchwatch.watch.sources import WatchedExporter
 from demo_processes import Processes
 from tests.support.servers import Exporter
-from tests.support.serving import FakeBoard, served
+from tests.support.serving import FakeExporter, served
 from tests.support.waiting import PATIENCE, eventually
 
 from .pages import NOW, pgbench
@@ -48,7 +48,7 @@ def test_a_run_that_is_seen_first_brings_what_it_reported_before(processes: Proc
 
 
 def test_a_run_that_goes_away_between_two_requests_begins_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    board = FakeBoard([pgbench("db1")])
+    board = FakeExporter([pgbench("db1")])
     monkeypatch.setattr(board, "run", lambda _: None)
     with served(board) as server:
         reading = WatchedExporter(server.url).read()
@@ -58,13 +58,13 @@ def test_a_run_that_goes_away_between_two_requests_begins_now(monkeypatch: pytes
 
 def test_names_of_runs_come_through_whatever_is_in_them() -> None:
     name = 'a/b?c#%20\n"\x1b[2J\u2028é'
-    with served(FakeBoard([replace(pgbench("db1"), run=name, reports=(Report(NOW, 1.0, None),))])) as server:
+    with served(FakeExporter([replace(pgbench("db1"), run=name, reports=(Report(NOW, 1.0, None),))])) as server:
         reading = WatchedExporter(server.url).read()
     assert [run.name for run in reading.page.runs] == [name]
     assert reading.past == {(name, "db1"): (Report(NOW, 1.0, None),)}
 
 
 def test_a_clock_that_differs_is_known_from_the_answer() -> None:
-    with served(FakeBoard(), clock=lambda: NOW) as server:
+    with served(FakeExporter(), clock=lambda: NOW) as server:
         assert WatchedExporter(server.url, clock=lambda: NOW + 100).read().clock_ahead == 100
         assert WatchedExporter(server.url, clock=lambda: NOW + 1).read().clock_ahead == 0

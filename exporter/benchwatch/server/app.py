@@ -20,9 +20,9 @@ from ..plots.figure import PLOTLY_NAME, plotly
 from ..settings.settings import RunsSettings
 from .answers import LOOPBACK, Refused, answer, answer_failures
 from .assets import CONTENT_SECURITY_POLICY, RUN_POLICY
-from .board import STILL_READING, Exporter
 from .catalogue import Query
 from .comparisons import Asked, ComparisonPages
+from .exporter import STILL_READING, Exporter
 from .guards import USER, check_host, check_user
 from .ingest import Pushes
 from .landing import landing_page
@@ -38,7 +38,7 @@ OWN = web.AppKey("own", OwnMetrics)
 
 
 def make_app(
-    board: Exporter,
+    exporter: Exporter,
     pushes: Pushes,
     own: OwnMetrics,
     *,
@@ -56,7 +56,7 @@ def make_app(
     which link to the Grafana at the URL `grafana`.
     """
     looks = Looks(RunsSettings(), Buckets()) if looks is None else looks
-    pages = _Pages(board, pushes, own, clock, looks, grafana)
+    pages = _Pages(exporter, pushes, own, clock, looks, grafana)
     app = web.Application(
         middlewares=[answer_failures, check_host(own, hosts, everywhere=only_hosts), check_user(config, own)]
     )
@@ -96,12 +96,18 @@ def make_app(
 
 class _Pages:
     def __init__(
-        self, board: Exporter, pushes: Pushes, own: OwnMetrics, clock: Callable[[], float], looks: Looks, grafana: str
+        self,
+        exporter: Exporter,
+        pushes: Pushes,
+        own: OwnMetrics,
+        clock: Callable[[], float],
+        looks: Looks,
+        grafana: str,
     ) -> None:
-        self._board = board
+        self._exporter = exporter
         self._looks = looks
-        self._past = PastRuns(board, looks.settings, looks.reading)
-        self._comparisons = ComparisonPages(board, looks.settings, looks.reading)
+        self._past = PastRuns(exporter, looks.settings, looks.reading)
+        self._comparisons = ComparisonPages(exporter, looks.settings, looks.reading)
         self._pushes = pushes
         self._own = own
         self._clock = clock
@@ -114,23 +120,23 @@ class _Pages:
             if name not in PARTS:
                 raise Refused(400, f"collect[]={name[:100]}: expected {', '.join(PARTS)}")
         began = time.perf_counter()
-        page = await answer(request, self._board.render(parts), {"Content-Type": CONTENT_TYPE})
+        page = await answer(request, self._exporter.render(parts), {"Content-Type": CONTENT_TYPE})
         self._own.scrapes.observe(time.perf_counter() - began)
         return page
 
     async def api_runs(self, request: web.Request) -> web.Response:
-        return await _json(request, of_runs(self._board.runs(), self._clock()))
+        return await _json(request, of_runs(self._exporter.runs(), self._clock()))
 
     async def api_run(self, request: web.Request) -> web.Response:
         name = request.match_info["run"]
         since = _moment(request)
-        run = self._board.run(name)
+        run = self._exporter.run(name)
         if run is None:
             return web.json_response({"error": f"no such run: {name[:200]!r}; /api/runs lists all"}, status=404)
         return await _json(request, of_run(run, self._clock(), since))
 
     async def api_cvms(self, request: web.Request) -> web.Response:
-        return await _json(request, CvmsDocument(time=self._clock(), cvms=tuple(self._board.cvms())))
+        return await _json(request, CvmsDocument(time=self._clock(), cvms=tuple(self._exporter.cvms())))
 
     async def landing(self, request: web.Request) -> web.Response:
         host = request.headers.get("Host", "")
@@ -138,7 +144,7 @@ class _Pages:
             address = request.transport.get_extra_info("sockname") if request.transport else None
             host = f"localhost:{address[1]}" if address else "localhost"
         text = landing_page(
-            self._board,
+            self._exporter,
             now=self._clock(),
             url=f"{request.scheme}://{host}",
             user=request.get(USER, ""),
@@ -149,10 +155,10 @@ class _Pages:
 
     async def run(self, request: web.Request) -> web.Response:
         name = request.match_info["run"]
-        view = self._board.run(name)
+        view = self._exporter.run(name)
         if view is None:
-            return await answer(request, no_run(name, self._board.run_names), _headers(RUN_POLICY), 404)
-        parts = await self._looks.parts(view, self._board.places(name), self._board.before(view))
+            return await answer(request, no_run(name, self._exporter.run_names), _headers(RUN_POLICY), 404)
+        parts = await self._looks.parts(view, self._exporter.places(name), self._exporter.before(view))
         text = run_page(view, parts, now=self._clock(), since=request.query.get("since"), grafana=self._grafana)
         return await answer(request, text, _headers(RUN_POLICY))
 
@@ -173,13 +179,13 @@ class _Pages:
         return web.Response(text="benchwatch is up.\n")
 
     async def ready(self, _request: web.Request) -> web.Response:
-        if self._board.ready:
+        if self._exporter.ready:
             return web.Response(text="benchwatch is ready.\n")
-        reasons = "; ".join(filter(None, (STILL_READING, self._board.catching_up)))
+        reasons = "; ".join(filter(None, (STILL_READING, self._exporter.catching_up)))
         return web.Response(status=503, text=f"benchwatch is not ready: {reasons}\n")
 
     async def ingest(self, request: web.Request) -> web.Response:
-        return await self._pushes.take(request, self._board.push_folder)
+        return await self._pushes.take(request, self._exporter.push_folder)
 
 
 def _headers(policy: str) -> dict[str, str]:

@@ -23,7 +23,7 @@ from ..settings.settings import Here, Settings
 from ..why.live import TIMEOUT, Engine
 from ..why.prometheus import Prometheus
 from .app import make_app
-from .board import Exporter
+from .exporter import Exporter
 from .ingest import Pushes
 from .listen import listen_address
 from .listen import serve as serve_web

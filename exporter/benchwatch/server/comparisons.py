@@ -31,8 +31,8 @@ from ..values.errors import UserError
 from ..values.printable import in_html
 from . import cells
 from .assets import RUN_STYLE, document
-from .board import Exporter
 from .catalogue import Query
+from .exporter import Exporter
 
 _log = logging.getLogger("benchwatch.server")
 

@@ -18,8 +18,8 @@ from ..values.printable import in_html
 from ..values.version import VERSION
 from . import cells
 from .assets import STYLE, document
-from .board import STILL_READING, Exporter
 from .catalogue import SORTS, Query, catalogue
+from .exporter import STILL_READING, Exporter
 from .past_runs import PastRuns
 from .run_lines import runs_table
 
@@ -29,7 +29,7 @@ _WORKERS_A_SECOND = 4
 
 
 def landing_page(
-    board: Exporter,
+    exporter: Exporter,
     *,
     now: float,
     url: str,
@@ -42,17 +42,17 @@ def landing_page(
     `url` is where the exporter was reached, without a slash at the end; `user` is the user name for pushes, if any;
     `past` knows the runs that have left memory.
     """
-    runs = board.runs()
+    runs = exporter.runs()
     known = past.known(runs) if past else {}
-    listed = catalogue(runs, board.run_names, query or Query(), known)
+    listed = catalogue(runs, exporter.run_names, query or Query(), known)
     workers = [worker for run in (*runs, *known.values()) for worker in run.workers]
     counts = Counter(worker.state for run in runs if run.active for worker in run.workers)
     live = "".join(
         (
             f'<p class="summary">{cells.badges(counts) or "Nothing is running "}· as of {figures.clock_time(now)}</p>',
-            _banners(board),
+            _banners(exporter),
             runs_table(listed, now),
-            _section("Controller VMs", _cvms(board.cvms(), now)),
+            _section("Controller VMs", _cvms(exporter.cvms(), now)),
         )
     )
     seconds = max(_REFRESH_SECONDS, sum(len(run.workers) for run in listed.active) // _WORKERS_A_SECOND)
@@ -61,7 +61,8 @@ def landing_page(
         f"{cells.counted(counts)} · benchwatch" if counts else "benchwatch",
         STYLE,
         f'<h1>benchwatch</h1><span class="soft">{in_html(VERSION)}</span>',
-        f'{choice}<div id="live" data-seconds="{seconds}">{live}</div>\n{_begin(board, url, user, first=not workers)}',
+        f'{choice}<div id="live" data-seconds="{seconds}">{live}</div>\n'
+        + _begin(exporter, url, user, first=not workers),
         _LINKS,
         refresh=seconds,
     )
@@ -78,18 +79,18 @@ def _section(title: str, body: str) -> str:
     return f"<section><h2>{title}</h2>{body}</section>\n" if body else ""
 
 
-def _banners(board: Exporter) -> str:
+def _banners(exporter: Exporter) -> str:
     texts = []
-    if not board.ready:
+    if not exporter.ready:
         texts.append(f"Not ready: {STILL_READING}")
-    if board.catching_up:
-        texts.append(f"Catching up: {board.catching_up}. Figures are incomplete until then.")
-    for folder, reason in board.lost.items():
+    if exporter.catching_up:
+        texts.append(f"Catching up: {exporter.catching_up}. Figures are incomplete until then.")
+    for folder, reason in exporter.lost.items():
         texts.append(
             f"The folder of runs {folder} cannot be read: {reason}. Create it or let the exporter's user read it, or "
             f"start the exporter with another --runs.path. The exporter watches it as soon as it can read it."
         )
-    return cells.faults([*texts, *board.faults])
+    return cells.faults([*texts, *exporter.faults])
 
 
 def _form(workers: Sequence[Worker], query: Query) -> str:
@@ -137,9 +138,9 @@ def _cvms(cvms: Sequence[Cvm], now: float) -> str:
     return f'<article class="card">{table_html(Table(columns, rows).filled)}</article>'
 
 
-def _begin(board: Exporter, url: str, user: str, first: bool) -> str:
+def _begin(exporter: Exporter, url: str, user: str, first: bool) -> str:
     """How to watch a benchmark; expanded until there is a run."""
-    folder = board.push_folder
+    folder = exporter.push_folder
     tools = [tool for tool in TOOLS if tool.example]
     name = _worker(tools[0].name)
     if folder is None:

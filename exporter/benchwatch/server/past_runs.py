@@ -17,7 +17,7 @@ from ..model.run import Report, Run
 from ..runs.place import RunPlace
 from ..runs.worker_model import shown
 from ..settings.settings import RunsSettings
-from .board import Exporter
+from .exporter import Exporter
 
 _log = logging.getLogger("benchwatch.server")
 

@@ -11,7 +11,7 @@ from benchwatch.cli import main
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.model.run import Loss
 from benchwatch.runs.watcher import Runs
-from benchwatch.server.board import Exporter
+from benchwatch.server.exporter import Exporter
 from benchwatch.server.landing import landing_page
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.iperf3 import CLIENT

@@ -12,7 +12,7 @@ from benchwatch.metrics.samples import PARTS, Family, Sample
 from benchwatch.model.run import Worker
 from benchwatch.nutanix.cvm_snapshot import Status
 from benchwatch.runs.watcher import Runs
-from benchwatch.server.board import Exporter
+from benchwatch.server.exporter import Exporter
 from benchwatch.server.landing import landing_page
 from benchwatch.settings.settings import RunsSettings
 from tests.support.places import NOW, RECORDINGS, Place
