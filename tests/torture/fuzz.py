@@ -17,6 +17,7 @@ number N of a seed is always the same. `--again FILE` judges stored inputs.
 """
 
 import argparse
+import dataclasses
 import math
 import random
 import sys
@@ -31,6 +32,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 from prometheus_client.parser import text_string_to_metric_families
 
 from benchwatch.metrics.buckets import Buckets
@@ -347,9 +349,7 @@ def _comparable(new: Callable[[], Parser], data: bytes, cuts: Sequence[int], too
     records = _parse(new, data, cuts)
     misread = [repr(record) for record in records if isinstance(record, Misread)]
     if not log:
-        return [
-            msgspec.json.encode(record) if isinstance(record, msgspec.Struct) else repr(record) for record in records
-        ]
+        return list(map(_plain, records))
     state = tool.state(Buckets())
     for record in records:
         if not isinstance(record, Misread | Begin):
@@ -357,6 +357,19 @@ def _comparable(new: Callable[[], Parser], data: bytes, cuts: Sequence[int], too
     # Where the clock was set back within a second, its latest transaction is not looked for.
     last = None if state.last_report is None else math.floor(state.last_report)
     return [*misread, *map(repr, state.samples(True)), state.start, last]
+
+
+def _plain(record: Any) -> Any:
+    """What a record says: equal for equal ones."""
+    if isinstance(record, msgspec.Struct):
+        return msgspec.json.encode(record)
+    if isinstance(record, np.ndarray):
+        return record.tolist()
+    if isinstance(record, list | tuple):
+        return type(record).__name__, *map(_plain, record)
+    if dataclasses.is_dataclass(record):
+        return type(record).__name__, *(_plain(getattr(record, one.name)) for one in dataclasses.fields(record))
+    return repr(record)
 
 
 def _difference(one: Sequence[Any], two: Sequence[Any]) -> str:
