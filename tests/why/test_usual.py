@@ -77,6 +77,14 @@ def test_a_single_slow_second_shortly_before_a_fault_does_not_hide_it() -> None:
     assert why(of, times[1], times, times[1].begin + 8) is not None
 
 
+def test_a_benchmark_that_makes_up_for_lost_time_is_not_slow_again() -> None:
+    """At a fixed rate it does what it owes after a stall, with longer latencies."""
+    for tps, said in ((2500, False), (1500, True)):
+        of = seen_run(seen({"latency": 0.025, "tps": tps, "active": 0.02 * tps}), "tpcb", T0, T0 + LENGTH)
+        times = slow(of)
+        assert (why(of, times[0], times, times[0].begin + 8) is not None) is said
+
+
 def test_a_latency_that_lasts_becomes_usual() -> None:
     times = slow_times([part([0.003] * 100 + [0.03] * 300)])
     assert [round(one.begin - T0) for one in times] == [100]

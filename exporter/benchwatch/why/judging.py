@@ -62,7 +62,7 @@ def why(
     of: SeenRun, when: SlowTime, times: Sequence[SlowTime], moment: float, before: Picture | None = None
 ) -> Explanation | None:
     """Why the run is slow in one of its slow times, as far as that can be seen at a moment of it; None: too early, no
-    usual, or hardly slower than usual. `before`: a picture of a run of its kind.
+    usual, hardly slower than usual, or far more is done. `before`: a picture of a run of its kind.
     """
     if moment < when.begin + FIRST:
         return None
@@ -78,4 +78,6 @@ def why(
     now = picture(of.seen, of.facts, of.parts, when.begin + (1 if end - when.begin >= _ONSET else 0), end, usual)
     if now is None or (now.latency < _MUCH * usual.latency and now.rate > usual.rate / _MUCH):
         return None
+    if usual.rate and now.rate > _MUCH * usual.rate:
+        return None  # it makes up for time that it lost, or was given more to do
     return explain(of.seen, of.facts, usual, now, when.begin, end, armed)
