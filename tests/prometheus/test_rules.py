@@ -77,7 +77,7 @@ NAMES = sorted({alert.content["alert"] for alert in ALERTS})
 
 def exported() -> set[str]:
     found = set()
-    for _, _, families in sections():
+    for _, families in sections():
         for family in families:
             found.add(family.name)
             if family.kind in ("histogram", "summary"):

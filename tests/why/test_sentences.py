@@ -153,6 +153,15 @@ def test_the_processes_that_compete_are_named_with_what_they_use() -> None:
     )
 
 
+def test_the_database_itself_does_not_compete_where_its_usual_use_of_disks_was_not_looked_at() -> None:
+    def seen_since_the_fault(process: str, value: float) -> Samples:
+        one = gauge("benchwatch_process_disk_bytes_per_second", 0.0, value, host="db1", process=process)
+        return one._replace(times=one.times[FAULT:], values=one.values[FAULT:])
+
+    disk = [seen_since_the_fault("postgres", 12e6), seen_since_the_fault("fio", 8e6)]
+    assert sentence(explained(seen(CASES["data device"][0], more=disk))).endswith("; fio reads and writes 7.63 MiB/s.")
+
+
 def test_a_process_that_competes_is_named_beside_a_benchmark_of_a_fixed_rate_that_does_a_little_more() -> None:
     fault = CASES["data device"][0] | {"tps": 1150, "data_reads": 1400, "active": 55, "IO": 54}
     disk = gauge("benchwatch_process_disk_bytes_per_second", 0.0, 52e6, host="db1", process="fio")

@@ -73,7 +73,8 @@ def _of_processes(seen: Seen, host: str, begin: float, end: float) -> Iterator[S
     scrapes = _scrapes(seen, "node_cpu_seconds_total", host, begin, end)
     for key, name in _OF_PROCESS.items():
         for one in seen.of(name, host=host):
-            yield (key, host, one.labels.get("process", "")), _while_present(one, scrapes, begin, end)
+            if one.mean(begin, end) is not None:
+                yield (key, host, one.labels.get("process", "")), _while_present(one, scrapes, begin, end)
 
 
 def _scrapes(seen: Seen, name: str, host: str, begin: float, end: float) -> int:
