@@ -261,11 +261,11 @@ class Lab:
         yield Fault(
             "slow data device",
             "data_device",
-            "reads of bench_data (data) take",
+            r"reads of bench_data \(data\) take",
             lambda s: slow(self.data, _SLOW_DATA, s),
         )
         yield Fault(
-            "slow log device", "log_device", "writes of bench_log (log) take", lambda s: slow(self.log, _SLOW_LOG, s)
+            "slow log device", "log_device", r"writes of bench_log \(log\) take", lambda s: slow(self.log, _SLOW_LOG, s)
         )
         yield Fault("competing process", "data_device", "fio reads and writes", compete)
         yield Fault("slow network", "network", "between the benchmark and the database", network)
