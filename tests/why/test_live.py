@@ -16,7 +16,7 @@ from tests.lab.judging import Round
 from tests.lab.why import Recorded, simulated
 
 from . import scenes
-from .scenes import FAULT, LENGTH, T0, seen
+from .scenes import FAULT, LENGTH, T0, gauge, seen
 from .test_sentences import BLOCKER, CASES, LOCKED
 
 
@@ -88,6 +88,18 @@ def test_a_lock_is_exported_with_its_text_its_milliseconds_and_since_when() -> N
         line for page in pages.values() for line in page.splitlines() if line.startswith("benchwatch_run_why_info")
     }
     assert len(texts) <= 3, "a text per second would be a series per second"
+
+
+def test_vdisks_are_asked_for_although_a_run_is_older_than_the_first_page_of_its_cvm() -> None:
+    first = FAULT - 40
+    info = gauge("nutanix_vdisk_info", 1, 1, cvm="cvm1", vdisk="40043", vm="db1")
+    info = info._replace(times=info.times[first:], values=info.values[first:])
+    machine = gauge("benchwatch_run_vm_info", 1, 1, run="tpcb", worker="db1", host="db1", vm="db1")
+    late = Counted(list(seen({}, more=[machine, info]).all()), ["tpcb"])
+    for second, _ in played(late, 2, first + 5):
+        if second == first:
+            late.asked.clear()
+    assert any("nutanix_vdisk_frontend" in selector and "40043" in selector for selector, _ in late.asked)
 
 
 def test_raw_samples_are_asked_for_only_while_a_run_is_slow_or_young() -> None:

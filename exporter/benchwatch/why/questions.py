@@ -65,9 +65,10 @@ class Questions:
     def _samples_of_vdisks(self, machine: str, begin: float, end: float) -> Iterable[Samples]:
         if machine not in self._vdisks:
             rows = self._prometheus.samples(f"nutanix_vdisk_info{{vm={text(machine)}}}", begin, end)
+            if not rows:  # the first page of the CVM may still come
+                return
             named = (frozenset(one.labels.get(label, "") for one in rows) for label in ("cvm", "vdisk"))
             self._vdisks[machine] = next(named), next(named)
         cvms, vdisks = self._vdisks[machine]
-        if vdisks:
-            which = text("|" + "|".join(sorted(map(_plain, vdisks))))
-            yield from self._prometheus.samples(_chosen(_CVM, f"cvm=~{_one_of(cvms)}", f"vdisk=~{which}"), begin, end)
+        which = text("|" + "|".join(sorted(map(_plain, vdisks))))
+        yield from self._prometheus.samples(_chosen(_CVM, f"cvm=~{_one_of(cvms)}", f"vdisk=~{which}"), begin, end)
