@@ -66,7 +66,7 @@ def test_a_command_differs_only_by_what_is_not_output_and_was_not_meant_to(
     records = [base, base.replace("10", "20").replace("db1", "db2")]
     code, differing, said = compare(capsys, tmp_path / "host", records, "--vary", "clients")
     assert (code, differing) == (1, {"clients": True, "command": False})
-    assert said[0].startswith("command differs as well: /usr/bin/pgbench -P 1")
+    assert said[0].startswith("command differs as well: pgbench -P 1")
 
 
 @pytest.mark.parametrize("option", ["-c {}", "-c{}", "--client={}", "-Dclients={}"])

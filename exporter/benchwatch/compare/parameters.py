@@ -80,7 +80,7 @@ def _values(runs: Sequence[Setup]) -> Mapping[str, str]:
 
 
 def _commands(runs: Sequence[Setup]) -> dict[tuple[str, ...], str]:
-    """The different commands of one side by their words, without their output files.
+    """The different commands of one side without their output files: by their words, as they are shown.
 
     Paths that `benchwatch run` added, in the run's folder or in memory, count as output files.
     """
@@ -89,7 +89,8 @@ def _commands(runs: Sequence[Setup]) -> dict[tuple[str, ...], str]:
         command = run.parameters.get(COMMAND, "")
         name, workers = re.escape(run.run), "|".join(map(re.escape, run.workers))
         own = re.compile(rf"[^=\s]*/(?:{name}|benchwatch-{name}-[^/\s]*)/(?:{workers})\b")
-        found.setdefault(tuple(own.sub("", word) for word in _words(command)), command)
+        words = _words(command)
+        found.setdefault(tuple(own.sub("", word) for word in words), shlex.join(words))
     return found
 
 
