@@ -1,6 +1,7 @@
 """What `list` and `history` remember of runs: it is used only as long as reading would say the same."""
 
 import json
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -126,6 +127,34 @@ def test_another_version_and_other_settings_read_again(
     assert asked("list", runs, f"--config.file={settings}")[1] == 3
     asked("list", runs)
     monkeypatch.setattr(remembered, "VERSION", "0.0")
+    assert asked("list", runs)[1] == 3
+
+
+def test_a_full_disk_leaves_no_part_of_a_cache_behind(
+    asked: Asked, runs: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, content: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(content[:9])
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_bytes", full)
+        first = asked("list", runs)
+    assert [*cache.iterdir()] == []
+    assert asked("list", runs) == first
+
+
+def test_an_older_file_of_the_program_counts_as_another_program(
+    asked: Asked, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "package"
+    shutil.copytree(Path(remembered.__file__).parents[1], package, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(remembered, "__file__", str(package / "results/remembered.py"))
+    assert [asked("list", runs)[1] for _ in range(2)] == [3, 0]
+    changed = package / "compare/measured.py"
+    changed.write_text(changed.read_text() + "# another build\n")
+    os.utime(changed, (1e9, 1e9))
     assert asked("list", runs)[1] == 3
 
 

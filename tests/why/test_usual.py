@@ -33,7 +33,7 @@ def test_a_fault_is_seen_beside_a_usual_latency_of_two_levels() -> None:
     assert [(round(one.begin - T0), round(one.end - T0)) for one in times] == [(180, 195), (315, 345)]
 
 
-def test_faults_of_an_hour_are_told_although_the_engine_forgets_what_was_before_them(
+def test_faults_that_come_again_are_told_although_the_engine_forgets_what_was_before_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The oldest samples that the engine keeps may be those of a fault, which then are not usual either."""

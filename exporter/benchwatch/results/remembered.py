@@ -13,7 +13,6 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -122,10 +121,11 @@ def past_runs(
     Without `intervals`, a run may have none, which takes a third of the time.
     """
     folders: dict[Path, _Folder] = {}
+    basis = f"{VERSION} {_program()} {settings}"
     try:
         for place in places:
             above = place.folder.parent if place.own else place.folder
-            folder = folders.get(above) or folders.setdefault(above, _Folder(above, settings))
+            folder = folders.get(above) or folders.setdefault(above, _Folder(above, basis))
             run = folder.recall(place, intervals=intervals)
             if run is None:
                 with reading(place.path, unreadable):
@@ -142,9 +142,9 @@ def past_runs(
 class _Folder:
     """What is remembered of a folder of runs."""
 
-    def __init__(self, folder: Path, settings: RunsSettings) -> None:
+    def __init__(self, folder: Path, basis: str) -> None:
         self._folder = folder
-        self._basis = _basis(settings)
+        self._basis = basis
         self._file = _cache_file(folder)
         self._runs: dict[bytes, _Memory] = {}
         self._asked: set[bytes] = set()
@@ -185,8 +185,11 @@ class _Folder:
             content = msgspec.msgpack.encode(_Memories(self._basis, kept), enc_hook=float)
             for folder in (self._file.parent.parent, self._file.parent):
                 folder.mkdir(mode=0o700, exist_ok=True)
-            beside.write_bytes(content)
-            beside.replace(self._file)
+            try:
+                beside.write_bytes(content)
+                beside.replace(self._file)
+            finally:
+                beside.unlink(missing_ok=True)
             for other in self._file.parent.iterdir():
                 if time.time() - other.stat().st_mtime > _KEPT_SECONDS:
                     other.unlink()
@@ -212,14 +215,12 @@ def _cache_file(folder: Path) -> Path | None:
     return Path(above, "benchwatch", f"{name}.runs") if os.path.isabs(above) else None  # noqa: PTH117
 
 
-def _basis(settings: RunsSettings) -> str:
-    return f"{VERSION} {_program_changed()} {settings}"
-
-
-@cache
-def _program_changed() -> int:
-    """When the newest file of this package was written, Unix nanoseconds."""
-    return max(path.stat().st_mtime_ns for path in Path(__file__).parents[1].rglob("*.py"))
+def _program() -> str:
+    """A digest of the names, sizes and times of this package's files."""
+    folder = Path(__file__).parents[1]
+    statuses = ((path, path.stat()) for path in sorted(folder.rglob("*.py")))
+    known = [(str(path.relative_to(folder)), one.st_size, one.st_mtime_ns) for path, one in statuses]
+    return hashlib.sha256(repr(known).encode()).hexdigest()
 
 
 def _past(result: Result) -> PastResult:

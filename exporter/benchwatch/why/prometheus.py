@@ -82,13 +82,13 @@ class Prometheus:
             raise PrometheusError(f"{self._name} did not answer: not an answer of Prometheus") from error
 
     def _ask(self, what: str, **parameters: str | float) -> Sequence[Any]:
-        return list(self._answer("POST", what, parameters)["result"])
+        return list(self._answer("POST", what, {**parameters, **_PRESENT})["result"])
 
     def _answer(self, method: str, what: str, parameters: Mapping[str, str | float]) -> Any:
         url = f"{self._url}/api/v1/{what}"
         try:
             with session(self._timeout) as web:
-                answer = web.request(method, url, data={**parameters, **_PRESENT}, timeout=self._timeout, stream=True)
+                answer = web.request(method, url, data=parameters, timeout=self._timeout, stream=True)
                 text = self._body(answer)
         except (requests.RequestException, HTTPError) as error:
             raise PrometheusError(f"{self._name} does not answer ({self._why(error)})") from error
