@@ -277,6 +277,7 @@ def test_a_slow_run_says_when_and_why_and_what_fired(url: str, place: Place, tmp
         ["A&lt;b&gt;", "0:15–0:45", "info", "worker=db1"],
         ["LatencySpike", "0:31–0:40, 2:01–3:40", "warning", "worker=db1"],
     ]
+    assert page.text("summary")[0] == "2 alerts fired: A<b>, LatencySpike"
 
 
 @pytest.mark.parametrize("asked", [("--to", SLOW_BEGIN + 200), ("--at", SLOW_BEGIN + 130)])

@@ -409,7 +409,7 @@ def test_alerts_that_fire_are_shown_those_of_other_runs_are_not(pgbench: Path) -
             tree = server.tree("a")
         prometheus.shutdown()
     assert texts(tree, "#alerts > .banner") == [
-        "RunSlow, ThroughputZero critical: a is slow: database. It waits for a lock",  # one cause
+        "RunSlow, ThroughputZero critical: a is slow: database",  # one cause; the section below says why
     ]
     assert texts(tree, "#alerts > details > summary") == [f"2 more alerts: Slow, {EVIL}"]
     assert texts(tree, "#alerts details .banner") == ["Slow warning:", f"{EVIL} critical: {EVIL}"]

@@ -53,7 +53,9 @@ def why_slow(prometheus: Prometheus, run: View, title: str, doubts: Iterable[str
     if alerts:
         fired = sorted((_spans(one.times), _alert(one.labels, _spans(one.times), run.start)) for one in alerts)
         columns = [Column(name, right=False) for name in ("fired", "severity", "labels")]
-        html += f"<h3>Alerts</h3>{table(columns, [row for _, row in fired])}"
+        names = ", ".join(dict.fromkeys(in_html(str(row.cells[0])) for _, row in fired))
+        summary = f"{len(fired)} alert{'s' * (len(fired) > 1)} fired: {names}"
+        html += f"<details><summary>{summary}</summary>{table(columns, [row for _, row in fired])}</details>"
     else:
         html += "<p>No alert fired.</p>"
     longest = sorted(slow or [], key=lambda one: one.begin - one.end)[:_DRAWN]

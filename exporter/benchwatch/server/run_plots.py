@@ -137,9 +137,10 @@ def _runs(timelines: Sequence[Timeline]) -> list[View]:
 
 
 def alerts(url: str, name: str) -> str:
-    """The firing alerts that name this run or no run: one banner says why, the others are folded.
+    """The firing alerts that name this run or no run: one banner, the others are folded.
 
-    The banner is that of the slow run, otherwise of the most severe alert. If Prometheus does not answer, it says why.
+    The banner is that of the slow run (the section below says why it is slow), otherwise of the most severe alert. If
+    Prometheus does not answer, it says why.
     """
     try:
         firing = Prometheus(url, 0.0, 0.0, _PATIENCE).firing()
@@ -163,7 +164,7 @@ def _banner(alerts: Sequence[_Alert]) -> str:
     severe = any(_labels(one).get("severity") == _CRITICAL for one in alerts)
     severity = _CRITICAL if severe else _labels(alerts[0]).get("severity", "")
     annotations = alerts[0].get("annotations", {})
-    said = [annotations.get("summary", ""), annotations.get("verdict", "") or annotations.get("description", "")]
+    said = [annotations.get("summary", ""), "" if "verdict" in annotations else annotations.get("description", "")]
     text = ". ".join(part.removesuffix(".") for part in said if part)
     names = ", ".join(dict.fromkeys(map(_name, alerts)))
     kind = "bad" if severe else "warn"
