@@ -8,7 +8,7 @@ from benchwatch.metrics.limits import Limits
 from benchwatch.nutanix import poller
 from benchwatch.nutanix.cvm_settings import LARGEST_PAGE, NutanixSettings
 from benchwatch.runs import append, watcher
-from benchwatch.server import command, comparisons, ingest, listen, looks, past_runs, run_plots, unpacking, users
+from benchwatch.server import command, comparisons, ingest, listen, looks, past_runs, run_plots
 from benchwatch.settings.settings import PushSettings, RunsSettings
 from benchwatch.tools import lines
 from benchwatch.tools.fio import framing, jobs
@@ -76,11 +76,6 @@ def _sections() -> tuple[Section, ...]:
             (
                 ("file descriptors", f"{command._DESCRIPTORS:,}, at most the hard limit", "connections wait"),
                 ("silence between two requests", _seconds(listen.IDLE), "closed"),
-                (
-                    "passwords that wait for their check",
-                    f"{users._CHECKS}, of one address {users._CHECKS_OF_ONE_ADDRESS}",
-                    "429",
-                ),
             ),
         ),
         (
@@ -89,21 +84,12 @@ def _sections() -> tuple[Section, ...]:
             "`benchwatch_push_requests_total`, `benchwatch_push_active`, `benchwatch_push_bytes_total`.",
             (
                 ("`max_push_bytes`", _PUSH.max_push_bytes, "413"),
-                ("`max_run_bytes`", _PUSH.max_run_bytes, "507"),
-                ("`max_run_files`", _PUSH.max_run_files, "507"),
-                ("`max_folder_bytes`", _PUSH.max_folder_bytes, "507"),
-                ("`max_runs`", _PUSH.max_runs, "507"),
                 ("`keep_free_bytes`", _PUSH.keep_free_bytes, "507"),
                 ("pushes at a time", f"{command._MOST_PUSHES}, at most a quarter of the descriptors", "429"),
                 ("pieces and records at a time", "a quarter of that", "429"),
                 ("a piece, or a record, in time", _seconds(ingest._BODY_SECONDS), "408"),
                 ("a piece", _kib(append.LARGEST_PIECE), "413"),
                 ("a pushed record", _kib(ingest._LARGEST_RECORD), "413"),
-                (
-                    "growth of a compressed body",
-                    f"{unpacking._EXPANSION} times, from {_kib(unpacking._EXPANDED)} on",
-                    "413",
-                ),
                 ("bytes of a push that wait for the disk", _kib(ingest._BEHIND), "the client must wait"),
                 ("names in URLs", "128 characters", "400"),
             ),

@@ -1,15 +1,15 @@
 import asyncio
 import base64
 import threading
+import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import bcrypt
 import pytest
 import requests
 
-from benchwatch.server.users import TooManyChecks, Users
+from benchwatch.server.users import Users
 from benchwatch.server.webconfig import WebConfig, WebConfigFile
 from tests.support.serving import FakeExporter, served
 from tests.support.waiting import PATIENCE
@@ -133,55 +133,21 @@ def test_wrong_passwords_do_not_make_it_forget_a_right_one(counting: CountingBcr
     assert len(counting.asked) == 1501
 
 
-def test_few_wrong_passwords_are_checked_at_a_time_and_other_addresses_get_their_turn(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    answered = threading.Event()
-    right = PASSWORD.encode()
-    monkeypatch.setattr(bcrypt, "checkpw", lambda password, _: answered.wait(PATIENCE) and password == right)
-    users = Users(HASHES)
+def test_one_password_is_checked_at_a_time_and_once_for_all_who_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, busy, most = [], [0], [0]
 
-    async def ask() -> tuple[list[object], list[str]]:
-        guesses = [asyncio.create_task(users.admitted(basic("anna", f"{n}"), "192.0.2.1")) for n in range(60)]
-        await asyncio.sleep(0)
-        others = [asyncio.create_task(users.admitted(basic("anna", PASSWORD), f"192.0.2.{n}")) for n in (2, 3)]
-        await asyncio.sleep(0)
-        answered.set()
-        return list(await asyncio.gather(*guesses, return_exceptions=True)), await asyncio.gather(*others)
+    def check(password: bytes, _digest: bytes) -> bool:
+        begun.append(password)
+        busy[0] += 1
+        most[0] = max(most[0], busy[0])
+        time.sleep(0.01)
+        busy[0] -= 1
+        return password == PASSWORD.encode()
 
-    guessed, correct = asyncio.run(ask())
-    assert correct == ["anna", "anna"]
-    assert guessed[:4] == [""] * 4
-    assert [type(answer) for answer in guessed[4:]] == [TooManyChecks] * 56
-
-
-def test_one_password_too_many_at_a_time_is_429_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    answered = threading.Event()
-    right = PASSWORD.encode()
-    monkeypatch.setattr(bcrypt, "checkpw", lambda password, _: answered.wait(PATIENCE) and password == right)
-    with served(FakeExporter(), config=WebConfig(users=Users(HASHES))) as server, ThreadPoolExecutor(9) as pool:
-        refusals = threading.Semaphore(0)
-
-        def ask(number: int) -> requests.Response:
-            answer = requests.get(f"{server.url}/-/healthy", auth=("anna", f"guess {number}"), timeout=PATIENCE)
-            if answer.status_code == 429:
-                refusals.release()
-            return answer
-
-        def let_them_be_checked() -> None:
-            for _ in range(4):
-                refusals.acquire(timeout=PATIENCE)
-            answered.set()
-
-        pool.submit(let_them_be_checked)
-
-        answers = list(pool.map(ask, range(8)))
-        assert server.metric('benchwatch_requests_refused_total{reason="too_many_passwords"}') == 4
-        assert server.metric('benchwatch_requests_refused_total{reason="password"}') == 4
-    assert sorted(answer.status_code for answer in answers) == [401] * 4 + [429] * 4
-    refused = next(answer for answer in answers if answer.status_code == 429)
-    assert refused.text == "too many passwords are being checked at the moment: try again in a second\n"
-    assert refused.headers["Retry-After"] == "1"
+    monkeypatch.setattr(bcrypt, "checkpw", check)
+    headers = [basic("anna", password) for password in ("one", PASSWORD, "one", PASSWORD, "two")]
+    assert admitted(Users(HASHES), *headers) == ["", "anna", "", "anna", ""]
+    assert (begun, most) == ([b"one", PASSWORD.encode(), b"two"], [1])
 
 
 @pytest.mark.parametrize("path", ["/", "/metrics", "/-/healthy", "/nowhere", "/ingest/r/w"])

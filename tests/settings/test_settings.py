@@ -51,7 +51,7 @@ def test_an_empty_file_is_all_defaults(tmp_path: Path) -> None:
         ),
         ("- a\n", ":1: the whole file: expected keys with values, got ['a']"),
         ("runs: [\n", "expected YAML"),
-        ("push: {max_runs: -1}\n", ":1: push.max_runs: expected a whole number >= 0, got -1"),
+        ("push: {keep_free_bytes: -1}\n", ":1: push.keep_free_bytes: expected a whole number >= 0, got -1"),
         ("histogram: {buckets_per_octave: 3}\n", ":1: histogram: buckets_per_octave: expected 1, 2 or 4, got 3"),
         ("runs: {keep: -1}\n", ":1: runs.keep: expected a whole number >= 0, got -1"),
         ("runs: {poll_interval: 0}\n", ":1: runs: poll_interval: expected 10ms to 1h, got 0s"),

@@ -12,7 +12,6 @@ from aiohttp.typedefs import Middleware
 
 from .answers import Handler, Refused, on_loopback
 from .own_metrics import OwnMetrics
-from .users import TooManyChecks, Users
 from .webconfig import CurrentConfig
 
 USER = web.RequestKey("user", str)
@@ -56,22 +55,11 @@ def check_user(config: CurrentConfig, own: OwnMetrics) -> Middleware:
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
         if users := config().users:
-            request[USER] = await _known(request, users, own)
+            request[USER] = await users.admitted(request.headers.get("Authorization"))
+            if not request[USER]:
+                own.refused("password")
+                more = {"WWW-Authenticate": 'Basic realm="benchwatch", charset="UTF-8"'}
+                raise Refused(401, "expected a user and password that have access", more)
         return await handler(request)
 
     return check
-
-
-async def _known(request: web.Request, users: Users, own: OwnMetrics) -> str:
-    """The user who sent the request. Raises Refused if nobody is recognised."""
-    try:
-        user = await users.admitted(request.headers.get("Authorization"), request.remote or "")
-    except TooManyChecks:
-        own.refused("too_many_passwords")
-        sentence = "too many passwords are being checked at the moment: try again in a second"
-        raise Refused(429, sentence, {"Retry-After": "1"}) from None
-    if not user:
-        own.refused("password")
-        more = {"WWW-Authenticate": 'Basic realm="benchwatch", charset="UTF-8"'}
-        raise Refused(401, "expected a user and password that have access", more)
-    return user

@@ -23,7 +23,7 @@ import asyncio
 import logging
 import re
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -42,7 +42,6 @@ from ..settings.settings import PushSettings
 from ..values import names
 from .answers import Refused, said
 from .own_metrics import OwnMetrics
-from .unpacking import chunks, coding_of
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -88,7 +87,7 @@ class Pushes:
 
     def __init__(self, own: OwnMetrics, *, limit: int = 256, settings: PushSettings | None = None) -> None:
         self._settings = settings or PushSettings()
-        self._room = Room(self._settings)
+        self._room = Room(self._settings.keep_free_bytes)
         self._limit = limit
         self._bodies = 0
         self._tasks: dict[tuple[str, str], asyncio.Task[object]] = {}
@@ -154,15 +153,17 @@ class Pushes:
         self._check_running()
         if "Origin" in request.headers or "Sec-Fetch-Site" in request.headers:  # sent by every browser
             raise Refused(403, "pushes from web pages are not accepted")
-        coding = coding_of(request)
+        coding = ", ".join(request.headers.getall("Content-Encoding", []))
+        if coding.strip().lower() not in ("", "identity"):
+            raise Refused(415, f"Content-Encoding: {coding[:100]}: expected none", {"Accept-Encoding": "identity"})
         given = request.match_info
         if "worker" not in given:
             raise Refused(400, "expected /ingest/<run>/<worker>")
         run, worker = check_name("run", given["run"]), check_name("worker", given["worker"])
         if worker.endswith(SUFFIX):
-            return await self._take_record(request, folder / run / worker, coding)
+            return await self._take_record(request, folder / run / worker)
         if "stream" in request.query or "offset" in request.query:
-            return await self._take_piece(request, folder / run, worker, coding)
+            return await self._take_piece(request, folder / run, worker)
         if (run, worker) in self._tasks:
             raise Refused(409, f"worker {worker} of run {run} is already being pushed: use another worker name")
         self._check_length(request.content_length or 0)
@@ -174,7 +175,7 @@ class Pushes:
         file = PushFile(path, self._room, self._broken.pop(path, None))
         try:
             _keep_alive(request)
-            taken = await self._copy(request.content, f"worker {worker} of run {run}", coding, file)
+            taken = await self._copy(request.content, f"worker {worker} of run {run}", file)
         except BaseException:
             if file.span:
                 self._broken[path] = file.span
@@ -185,10 +186,10 @@ class Pushes:
             del self._tasks[run, worker]
         return {"stored": f"{taken} bytes received for worker {worker} of run {run}"}
 
-    async def _take_record(self, request: web.Request, path: Path, coding: str) -> dict[str, str]:
+    async def _take_record(self, request: web.Request, path: Path) -> dict[str, str]:
         check_name("worker", path.stem)
         only_new = request.headers.get("If-None-Match") == "*"
-        data = await self._body(request, _LARGEST_RECORD, coding)
+        data = await self._body(request, _LARGEST_RECORD)
         replaced = await self._write(put_record, path, data, self._room, failed_start if only_new else None)
         sentence = f"{path.parent.name}/{path.name} is stored"
         if not replaced:
@@ -196,25 +197,25 @@ class Pushes:
         sentence += f", and replaces a start that failed before anything was measured ({replaced})"
         return {"stored": sentence, "replaced": replaced}
 
-    async def _take_piece(self, request: web.Request, folder: Path, worker: str, coding: str) -> dict[str, str]:
+    async def _take_piece(self, request: web.Request, folder: Path, worker: str) -> dict[str, str]:
         suffix, offset = (request.query.get(name, "") for name in ("stream", "offset"))
         if not STREAM.fullmatch(suffix):
             raise Refused(400, f"stream={suffix[:100]}: expected out, err, json, or the number of a log")
         if not _OFFSET.fullmatch(offset):
             raise Refused(400, f"offset={offset[:100]}: expected a number of bytes")
-        data = await self._body(request, LARGEST_PIECE, coding)
+        data = await self._body(request, LARGEST_PIECE)
         self._check_length(int(offset) + len(data))
         await self._write(PushFile(folder / f"{worker}.{suffix}", self._room).place, data, int(offset))
         return {"stored": f"{int(offset) + len(data)} bytes are stored"}
 
-    async def _body(self, request: web.Request, largest: int, coding: str) -> bytes:
+    async def _body(self, request: web.Request, largest: int) -> bytes:
         """The whole of a short body."""
         _check_number(self._bodies, max(1, self._limit // 4))
         self._bodies += 1
         data = bytearray()
         try:
             async with asyncio.timeout(_BODY_SECONDS):
-                async for chunk in chunks(request.content, request.path, coding):
+                async for chunk in _chunks(request.content, request.path):
                     data += chunk
                     if max(len(data), request.content_length or 0) > largest:
                         raise Refused(413, f"the body exceeds the maximum of {largest} bytes")
@@ -228,7 +229,7 @@ class Pushes:
         if length > self._settings.max_push_bytes:
             raise Refused(413, f"the push exceeds {self._settings.max_push_bytes} bytes (push.max_push_bytes)")
 
-    async def _copy(self, body: StreamReader, whose: str, coding: str, file: PushFile) -> int:
+    async def _copy(self, body: StreamReader, whose: str, file: PushFile) -> int:
         """Write a body as it arrives; wait for the disk only if it is far behind. Returns the number of bytes.
 
         What has arrived is written even if the client is gone; what cannot be written ends the push at once.
@@ -250,7 +251,7 @@ class Pushes:
             pending.add_done_callback(written)
 
         try:
-            async for data in chunks(body, whose, coding):
+            async for data in _chunks(body, whose):
                 allowed = data[: self._settings.max_push_bytes - taken]
                 write(file.append, allowed)
                 taken += len(allowed)
@@ -267,6 +268,22 @@ class Pushes:
         if failed:
             raise failed[0]
         return taken
+
+
+async def _chunks(body: StreamReader, whose: str) -> AsyncIterator[bytes]:
+    """The bytes of a body as they arrive. Raises Refused if they violate HTTP."""
+    while True:
+        try:
+            data = await body.readany()
+        except ConnectionError:
+            _log.debug("the push for %s broke off", whose)
+            raise
+        except web.RequestPayloadError as error:
+            reason = " ".join(str(error).split()).removeprefix("400, message: ")
+            raise Refused(400, f"cannot read the body: {reason}") from error
+        if not data:
+            return
+        yield data
 
 
 def _check_number(active: int, most: int) -> None:

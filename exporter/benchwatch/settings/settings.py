@@ -60,13 +60,6 @@ class PushSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """The folder for pushes, which is watched like the folder of runs; by default, it is that folder."""
     max_push_bytes: Count = 64 * 1024**3
     """Bytes of one push, or of one file that is sent in pieces."""
-    max_run_bytes: Count = 1024**4
-    """Bytes of a run's files above which pushes to it are refused."""
-    max_run_files: Count = 10_000
-    max_folder_bytes: Count = 4 * 1024**4
-    """Bytes of all runs in the folder above which pushes are refused."""
-    max_runs: Count = 50_000
-    """Runs in the folder above which new ones are refused."""
     keep_free_bytes: Count = 1024**3
     """Free bytes that pushes leave on the folder's file system."""
 
