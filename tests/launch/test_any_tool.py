@@ -9,9 +9,7 @@ import pytest
 
 from benchwatch.cli import main
 from benchwatch.launch import facts
-from benchwatch.machine.host import Host
-from benchwatch.tools.invocation import Benchmark
-from benchwatch.tools.launcher import Command, ExtraLog, Facts, Launcher, LogRoom, Preparation
+from benchwatch.tools.launcher import Command, CommandLine, ExtraLog, Facts, Launcher
 from benchwatch.tools.registry import TOOLS, names
 from benchwatch.values.errors import UserError
 from benchwatch.values.suggestion import either
@@ -19,28 +17,24 @@ from tests.support.launching import Launchpad
 from tests.support.waiting import PATIENCE
 from tests.tools.toy import TOY, output
 
-
-class ToyCommand(Command):
-    length = 90.0
-    log = ExtraLog("trace", "", 1000.0)
-
-    def prepare(self, percentiles: bool, room: LogRoom | None, own: object = None) -> Preparation:
-        trace = (f"--trace={room.prefix}",) if room else ()
-        return Preparation(("--report=1", *trace), ("toys are small",), uses_log=bool(room))
-
-    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        return Facts({"paint": "red"}, {"shelf": "top"}, here=True, remarks=("the box is closed",))
+COMMAND = Command(
+    length=90.0,
+    log=ExtraLog("trace", "", 1000.0, flags=lambda room: (f"--trace={room.prefix}",)),
+    added=("--report=1",),
+    remarks=("toys are small",),
+    facts=lambda *_: Facts({"paint": "red"}, {"shelf": "top"}, here=True, remarks=("the box is closed",)),
+)
 
 
 class ToyLauncher:
     def __init__(self) -> None:
-        self.asked: list[tuple[tuple[str, ...], str]] = []
+        self.asked: list[tuple[Sequence[str], str]] = []
 
-    def __call__(self, arguments: Sequence[str], version: str) -> Command:
-        self.asked.append((tuple(arguments), version))
-        if "--help" in arguments:
+    def __call__(self, line: CommandLine) -> Command:
+        self.asked.append(line[:2])
+        if "--help" in line.arguments:
             raise UserError("toy --help is no benchmark")
-        return ToyCommand()
+        return COMMAND
 
 
 @pytest.fixture

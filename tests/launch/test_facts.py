@@ -7,7 +7,7 @@ import pytest
 from benchwatch.launch.facts import ask_version, find_facts
 from benchwatch.machine.host import Host
 from benchwatch.tools.invocation import find_benchmark
-from benchwatch.tools.launcher import Command, Facts
+from benchwatch.tools.launcher import Command, CommandLine, Facts
 from benchwatch.tools.registry import named
 from tests.support.waiting import PATIENCE
 
@@ -59,7 +59,9 @@ def facts_of(folder: Path, command: str) -> Facts:
     benchmark = find_benchmark(shlex.split(command), {"pgbench", "fio", "sysbench", "iperf3"})
     tool = named(benchmark.tool)
     assert tool and tool.launcher
-    return find_facts(benchmark, tool.launcher(benchmark.arguments, ""), "", Host(folder / "proc", folder / "sys"))
+    return find_facts(
+        benchmark, tool.launcher(CommandLine(benchmark.arguments)), "", Host(folder / "proc", folder / "sys")
+    )
 
 
 def disks(folder: Path, mounts: str, *said: str) -> dict[str, str]:

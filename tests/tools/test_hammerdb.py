@@ -14,7 +14,7 @@ from benchwatch.tools.hammerdb import HAMMERDB
 from benchwatch.tools.invocation import Benchmark, find_benchmark
 from benchwatch.tools.kit.records import ToolReport
 from benchwatch.tools.kit.state import KitState
-from benchwatch.tools.launcher import Command
+from benchwatch.tools.launcher import Command, CommandLine
 from benchwatch.tools.registry import named
 from tests.support.places import RECORDINGS
 
@@ -130,21 +130,20 @@ vurun
 def command_of(folder: Path, script: str) -> Command:
     (folder / "a.tcl").write_text(script)
     assert HAMMERDB.launcher is not None
-    return HAMMERDB.launcher(["tcl", "auto", str(folder / "a.tcl")], "")
+    return HAMMERDB.launcher(CommandLine(["tcl", "auto", str(folder / "a.tcl")]))
 
 
 def test_the_launcher_reads_what_the_script_sets(tmp_path: Path) -> None:
     command = command_of(tmp_path, SCRIPT)
     assert command.length == 420
-    prepared = command.prepare(True, None)
-    assert prepared.writes["profile"].name == "hdbxtprofile.log" and not prepared.remarks
+    assert command.writes["profile"].name == "hdbxtprofile.log" and not command.remarks
     benchmark = Benchmark((), str(tmp_path / "hammerdbcli"), (), "hammerdb")
     found = command.facts(benchmark, Host()).parameters
     assert found["virtual_users"] == "4" and "warehouses" not in found
 
 
 def test_a_script_that_reports_nothing_is_remarked(tmp_path: Path) -> None:
-    prepared = command_of(tmp_path, SCRIPT.replace("tcstart\n", "").replace("timed", "test")).prepare(True, None)
+    prepared = command_of(tmp_path, SCRIPT.replace("tcstart\n", "").replace("timed", "test"))
     assert prepared.remarks == ("the script has no tcstart, so nothing is shown while HammerDB runs",)
     assert command_of(tmp_path, SCRIPT.replace("timed", "test")).length is None
 

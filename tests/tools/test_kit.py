@@ -12,6 +12,7 @@ from benchwatch.metrics.buckets import Buckets
 from benchwatch.tools.api import Begin, Misread, State, Tool
 from benchwatch.tools.invocation import Benchmark
 from benchwatch.tools.kit import Families, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from benchwatch.tools.launcher import CommandLine
 from benchwatch.tools.registry import named
 from benchwatch.tools.roles import Roles, Unit
 
@@ -204,7 +205,7 @@ def test_options_of_a_plain_launcher(
     known = named(tool)
     assert known
     assert known.launcher
-    read = known.launcher(command.split(), "")
+    read = known.launcher(CommandLine(command.split()))
     assert read.length == length
-    assert " ".join(read.prepare(True, None).appended) == added
+    assert " ".join(read.appended) == added
     assert read.facts(Benchmark((), tool, (), tool), Host()).parameters == recorded

@@ -15,6 +15,7 @@ from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.api import Begin, Misread, State
 from benchwatch.tools.kit.records import ToolReport
 from benchwatch.tools.kit.state import KitState
+from benchwatch.tools.launcher import CommandLine
 from benchwatch.tools.vdbench import VDBENCH
 from tests.support.places import RECORDINGS
 from tests.tools.golden import exposition
@@ -254,7 +255,7 @@ def test_a_run_that_follows_a_killed_one_in_a_file_begins_anew(tmp_path: Path) -
 )
 def test_output_goes_into_the_folder_of_the_run(arguments: str, added: str, histogram: str | None) -> None:
     assert VDBENCH.launcher is not None
-    found = VDBENCH.launcher(arguments.split(), "").prepare(True, None, Path("/runs/a/.db1"))
+    found = VDBENCH.launcher(CommandLine(arguments.split(), own=Path("/runs/a/.db1")))
     assert " ".join(found.appended) == added
     assert found.writes.get("histogram") == (Path(histogram) if histogram else None)
 

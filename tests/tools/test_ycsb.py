@@ -7,6 +7,7 @@ import pytest
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.kit.state import KitState
+from benchwatch.tools.launcher import CommandLine
 from benchwatch.tools.ycsb import YCSB
 from tests.support.places import RECORDINGS
 
@@ -118,8 +119,8 @@ def test_without_counts_the_line_has_one_rate() -> None:
 )
 def test_missing_flags_follow_the_command(command: str, added: tuple[str, ...], length: float | None) -> None:
     assert YCSB.launcher is not None
-    read = YCSB.launcher(command.split(), "")
-    assert read.prepare(True, None).appended == added
+    read = YCSB.launcher(CommandLine(command.split()))
+    assert read.appended == added
     assert read.length == length
 
 

@@ -62,12 +62,6 @@ class OwnFiles:
             pass
         return LogRoom(folder.absolute() / self._record.worker, room)
 
-    def decline(self) -> None:
-        """The log is not written to the place that was offered."""
-        if self._memory:
-            self._memory.give_back()
-        self._log = self._memory = None
-
     def expect_log(self, prefix: Path, name: str, *, named: bool) -> None:
         """Expect a log that the command requests; `name` is for messages. Raises UserError if it would count twice.
 

@@ -1,14 +1,14 @@
 """The preparation of a benchmark: its reporting flags, the files that it will write, facts about its run."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..machine.disks import check as check_disks
 from ..machine.host import Host
 from ..tools.invocation import Benchmark, recordable
-from ..tools.launcher import Command, Display, Facts, LogRoom, Preparation
+from ..tools.launcher import Command, CommandLine, Facts, LogRoom, Write
 from ..tools.registry import named
 from .benchmark_files import MEMORY, OwnFiles
 from .facts import ask_version, find_facts
@@ -51,7 +51,7 @@ class Prepared(NamedTuple):
     """The options that were added, and where a log goes: a clause; empty if there are none."""
     length: float | None
     """How long it will take, seconds, if known."""
-    display: Display | None
+    display: Callable[[Write], Write] | None
     """What a terminal shows instead of documents; None if stdout is no terminal."""
 
 
@@ -60,19 +60,14 @@ def planned_length(benchmark: Benchmark) -> float | None:
 
     Raises UserError if the command is no benchmark.
     """
-    return _read(benchmark, "").length
+    return _read(benchmark.tool, CommandLine(benchmark.arguments)).length
 
 
-class _NotKnown(Command):
-    """The command of a tool without a launcher."""
-
-    def prepare(self, percentiles: bool, room: LogRoom | None, own: object = None) -> Preparation:
-        return Preparation(remarks=("benchwatch knows no reporting flags for this tool, so it added none",))
-
-
-def _read(benchmark: Benchmark, version: str) -> Command:
-    tool = named(benchmark.tool)
-    return tool.launcher(benchmark.arguments, version) if tool and tool.launcher else _NotKnown()
+def _read(name: str, line: CommandLine) -> Command:
+    tool = named(name)
+    if tool and tool.launcher:
+        return tool.launcher(line)
+    return Command(remarks=("benchwatch knows no reporting flags for this tool, so it added none",))
 
 
 def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prepared:
@@ -81,30 +76,31 @@ def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prep
     record.write(**plan.content)
     record.check()
     version = ask_version(benchmark)
-    command = _read(benchmark, version)
-    preparation, room = _expect_files(plan, command, files)
+    own = None if benchmark.elsewhere or benchmark.other_user else record.own_folder
+    read = _read(benchmark.tool, CommandLine(benchmark.arguments, version, plan.percentiles, own))
+    command, room = _expect_files(plan, read, files)
     facts = find_facts(benchmark, command, version, host)
     planned = {} if command.length is None else {"planned_seconds": f"{command.length:g}"}
     warmup = plan.content.get("warmup")
     if warmup is not None and command.length is not None and warmup >= command.length:
-        preparation = preparation.remark(
+        command = command.remark(
             f"the warm-up covers all of its {command.length:g} s, so no results remain: use a shorter --warmup"
         )
-    for remark in (*preparation.remarks, *facts.remarks, *_place_remarks(plan.content, facts, host)):
+    for remark in (*command.remarks, *facts.remarks, *_place_remarks(plan.content, facts, host)):
         terminal.say(remark)
-    words = [*benchmark.wrapper, benchmark.program, *preparation.added, *benchmark.arguments, *preparation.appended]
+    words = [*benchmark.wrapper, benchmark.program, *command.added, *benchmark.arguments, *command.appended]
     record.write(
         command=recordable(words),
         found={"host": facts.host, "client": facts.client, "disks": dict(facts.disks)},
         parameters={**facts.parameters, **planned, **plan.content.get("parameters", {})},
     )
-    display = preparation.display if os.isatty(STDOUT) else None
-    return Prepared(words, _adds(preparation, command, room, record), command.length, display)
+    display = command.display if os.isatty(STDOUT) else None
+    return Prepared(words, _adds(command, room, record), command.length, display)
 
 
-def _adds(preparation: Preparation, command: Command, room: LogRoom | None, record: RunRecord) -> str:
+def _adds(command: Command, room: LogRoom | None, record: RunRecord) -> str:
     """What is added to the command; of a log its size and folder instead of the option with its path."""
-    words = [*preparation.added, *preparation.appended]
+    words = [*command.added, *command.appended]
     log = ""
     if room and command.log:
         words = [word for word in words if str(room.prefix) not in word]
@@ -121,27 +117,23 @@ def _place_remarks(content: Mapping[str, Any], facts: Facts, host: Host) -> list
     return [f"--disk: {fault}" for fault in (check_disks(content["disks"], host.storage)[1] if own else ())]
 
 
-def _expect_files(plan: Plan, command: Command, files: OwnFiles) -> tuple[Preparation, LogRoom | None]:
-    """What to add to the command, and where its log goes; also expects the files that the benchmark will write."""
+def _expect_files(plan: Plan, command: Command, files: OwnFiles) -> tuple[Command, LogRoom | None]:
+    """The command with its log, and where that goes; also expects the files that the benchmark will write."""
     benchmark, output, log = plan.benchmark, command.output, command.log
-    own = None if benchmark.elsewhere or benchmark.other_user else plan.record.own_folder
-    no_log = command.prepare(plan.percentiles, None, own)
-    if not benchmark.elsewhere:
-        for suffix, path in {**({"json": Path(output)} if output else {}), **no_log.writes}.items():
+    if benchmark.elsewhere:
+        if output:
+            command = command.remark(f"nothing will be shown: {benchmark.tool} may write {output} on another machine")
+    else:
+        for suffix, path in {**({"json": Path(output)} if output else {}), **command.writes}.items():
             files.expect_output(path, suffix)
-    if log and log.prefix and not benchmark.elsewhere:
-        files.expect_log(Path(log.prefix), log.name, named=log.named)
-    if output and benchmark.elsewhere:
-        no_log = no_log.remark(f"nothing will be shown: {benchmark.tool} may write {output} on another machine")
+        if log and log.prefix:
+            files.expect_log(Path(log.prefix), log.name, named=log.named)
     if not log or log.prefix or not plan.percentiles:
-        return no_log, None
+        return command, None
     if benchmark.elsewhere or benchmark.other_user:
         wrapper = benchmark.wrapper[0]
-        remark = f"no percentiles: {wrapper} may keep {benchmark.tool} from writing a {log.name} here"
-        return no_log.remark(remark), None
+        return command.remark(
+            f"no percentiles: {wrapper} may keep {benchmark.tool} from writing a {log.name} here"
+        ), None
     room = files.offer(log)
-    preparation = command.prepare(plan.percentiles, room, own)
-    if not preparation.uses_log:
-        files.decline()
-        return preparation, None
-    return preparation, room
+    return command._replace(added=(*command.added, *log.flags(room))), room

@@ -21,6 +21,7 @@ read where it is part of the output (`cat /tmp/hdbxtprofile.log`).
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from ..machine.host import Host
@@ -29,7 +30,7 @@ from . import postgres
 from .invocation import Benchmark
 from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
 from .kit.templates import milliseconds, quantile
-from .launcher import Command, Facts, Preparation, server_host
+from .launcher import Command, CommandLine, Facts, server_host
 from .roles import Numbers, Unit
 
 DB, PROCEDURE = ("database",), ("procedure",)
@@ -184,49 +185,43 @@ CONNECTION = {
 }
 
 
-class HammerCommand(Command):
-    """`hammerdbcli [tcl|py] auto SCRIPT`: what the script sets (`diset tpcc pg_duration 5`), as far as it is plain."""
+def read(line: CommandLine) -> Command:
+    """See Launcher: `hammerdbcli [tcl|py] auto SCRIPT`, as far as what the script sets is plain.
 
-    def __init__(self, arguments: Sequence[str], version: str) -> None:
-        script = Path(arguments[-1]) if arguments else Path()
-        text = script.read_text("utf-8", "replace") if "auto" in arguments and script.is_file() else ""
-        lines: list[list[str]] = [re.findall(r"[^\s(),'\"]+", line.partition("#")[0]) for line in text.splitlines()]
-        self._known = bool(text)
-        self._commands = {words[0] for words in lines if words}
-        set_to: dict[str, str] = {
-            words[-2]: words[-1] for words in lines if len(words) > 2 and words[0] in ("dbset", "diset", "vuset")
-        }
-        self._given = {name: value for name, value in set_to.items() if "$" not in value}
-        self._prefix = {"postgresql": "pg"}.get(self._given.get("db", "").lower(), self._given.get("db", ""))
+    It sets `diset tpcc pg_duration 5`, or `... duration` for other databases. The length has the ramp-up.
+    """
+    script = Path(line.arguments[-1]) if line.arguments else Path()
+    text = script.read_text("utf-8", "replace") if "auto" in line.arguments and script.is_file() else ""
+    lines: list[list[str]] = [re.findall(r"[^\s(),'\"]+", each.partition("#")[0]) for each in text.splitlines()]
+    commands = {words[0] for words in lines if words}
+    set_to: dict[str, str] = {
+        words[-2]: words[-1] for words in lines if len(words) > 2 and words[0] in ("dbset", "diset", "vuset")
+    }
+    given = {name: value for name, value in set_to.items() if "$" not in value}
+    prefix = {"postgresql": "pg"}.get(given.get("db", "").lower(), given.get("db", ""))
+    given |= {name.removeprefix(f"{prefix}_"): value for name, value in given.items() if name.startswith(f"{prefix}_")}
+    minutes = [given.get(name, "") for name in ("rampup", "duration")]
+    is_timed = given.get("driver") == "timed" and all(re.fullmatch(r"\d{1,6}(\.\d+)?", one) for one in minutes)
+    places = [Path(place) for name in ("TMP", "TMPDIR") if (place := os.environ.get(name))]
+    folder = next((one for one in places if one.is_dir()), Path("/tmp"))
+    silent = "the script has no tcstart, so nothing is shown while HammerDB runs"
+    return Command(
+        length=60 * sum(map(float, minutes)) if is_timed else None,
+        remarks=(silent,) if text and "tcstart" not in commands else (),
+        writes={"profile": folder / "hdbxtprofile.log"} if given.get("timeprofile") == "true" else {},
+        facts=partial(_facts, prefix == "pg", given),
+    )
 
-    def _value(self, name: str) -> str:
-        """A setting, with or without the prefix of its database."""
-        return self._given.get(f"{self._prefix}_{name}", self._given.get(name, ""))
 
-    @property
-    def length(self) -> float | None:
-        """Seconds with the ramp-up; None unless the driver is timed."""
-        minutes = [self._value(name) for name in ("rampup", "duration")]
-        is_known = self._value("driver") == "timed" and all(re.fullmatch(r"\d{1,6}(\.\d+)?", one) for one in minutes)
-        return 60 * sum(float(one) for one in minutes) if is_known else None
-
-    def prepare(self, percentiles: bool, room: object, own: object = None) -> Preparation:
-        """See Command."""
-        places = [Path(place) for name in ("TMP", "TMPDIR") if (place := os.environ.get(name))]
-        folder = next((one for one in places if one.is_dir()), Path("/tmp"))
-        profile = {"profile": folder / "hdbxtprofile.log"} if self._value("timeprofile") == "true" else {}
-        silent = "the script has no tcstart, so nothing is shown while HammerDB runs"
-        return Preparation(remarks=(silent,) if self._known and "tcstart" not in self._commands else (), writes=profile)
-
-    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        """What the script sets, and what the server reports."""
-        said = {label: value for name, label in RECORDED.items() if (value := self._value(name))}
-        own = "" if benchmark.elsewhere else host.name
-        if self._prefix != "pg":
-            address = self._value("host") or self._value("server")
-            return Facts(said, host=server_host(address, benchmark, host) if address else "", client=own)
-        words = {key: self._value(name) for name, key in CONNECTION.items()}
+def _facts(is_postgres: bool, given: Mapping[str, str], benchmark: Benchmark, host: Host) -> Facts:
+    """What the script sets, and what the server reports."""
+    said = {label: given[name] for name, label in RECORDED.items() if given.get(name)}
+    if is_postgres:
+        words = {key: given.get(name, "") for name, key in CONNECTION.items()}
         return postgres.facts_at(words, said, benchmark, host)
+    address = given.get("host") or given.get("server", "")
+    own = "" if benchmark.elsewhere else host.name
+    return Facts(said, host=server_host(address, benchmark, host) if address else "", client=own)
 
 
 HAMMERDB = TextTool(
@@ -264,6 +259,6 @@ HAMMERDB = TextTool(
     advice="tcset refreshrate 5 and tcstart in the script give",
     example="hammerdbcli tcl auto script.tcl",
     version_option="",
-    launcher=HammerCommand,
+    launcher=read,
     has_server=True,
 ).tool()

@@ -1,8 +1,4 @@
-"""What `benchwatch run` needs from a tool: the meaning of its command line.
-
-A tool's launcher is a function (or a class) that reads the arguments. The command that it returns answers everything
-else; a method that its class does not override says that the tool lacks the ability.
-"""
+"""What `benchwatch run` needs from a tool: the meaning of its command line."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +14,14 @@ Write = Callable[[memoryview], int]
 """Writes bytes and returns how many it wrote."""
 
 
+class LogRoom(NamedTuple):
+    """A place for a log that the command does not request."""
+
+    prefix: Path
+    room: float
+    """Bytes that it may occupy."""
+
+
 class ExtraLog(NamedTuple):
     """A log that the tool writes beside its output, to files named `<prefix>.<pid>[.<thread>]`."""
 
@@ -29,40 +33,8 @@ class ExtraLog(NamedTuple):
     """Its expected size, bytes."""
     named: bool = False
     """Whether the command names the place; otherwise, it is the tool's default."""
-
-
-class LogRoom(NamedTuple):
-    """A place for a log that the command does not request."""
-
-    prefix: Path
-    room: float
-    """Bytes that it may occupy."""
-
-
-Display = Callable[[Write], Write]
-"""Wraps a function that writes to the terminal, so that documents on stdout, which only the exporter reads, do not
-appear there."""
-
-
-class Preparation(NamedTuple):
-    """What to add to a command, and the consequences."""
-
-    added: tuple[str, ...] = ()
-    """Missing reporting flags. They precede all other arguments, which therefore override them."""
-    remarks: tuple[str, ...] = ()
-    """Sentences for the user about what views will lack."""
-    uses_log: bool = False
-    """Whether the log goes to the offered place."""
-    display: Display | None = None
-    """What a terminal shows if the added flags turn stdout into documents; None if stdout stays readable."""
-    appended: tuple[str, ...] = ()
-    """Missing reporting flags that must follow all other arguments."""
-    writes: Mapping[str, Path] = {}
-    """Files that the tool will write, by their suffix in the run's folder: `histogram` becomes `<worker>.histogram`."""
-
-    def remark(self, sentence: str) -> "Preparation":
-        """The same with one more sentence."""
-        return self._replace(remarks=(*self.remarks, sentence))
+    flags: Callable[[LogRoom], tuple[str, ...]] = lambda _: ()
+    """What asks for it at a place."""
 
 
 class Facts(NamedTuple):
@@ -84,52 +56,53 @@ class Facts(NamedTuple):
     """Sentences for the user about facts that could not be determined."""
 
 
-class Command:
-    """The parsed arguments of a tool."""
+class CommandLine(NamedTuple):
+    """The command line of a benchmark, and what the user wants of it."""
 
-    @property
-    def length(self) -> float | None:
-        """How long the benchmark will measure, seconds; None if unknown."""
-        return None
-
-    @property
-    def output(self) -> str:
-        """The file to which the tool writes its output instead of stdout; empty if there is none."""
-        return ""
-
-    @property
-    def log(self) -> ExtraLog | None:
-        """The log of every operation, if the tool can write one."""
-        return None
-
-    def prepare(self, percentiles: bool, room: LogRoom | None, own: Path | None = None) -> Preparation:
-        """What to add to the command.
-
-        `percentiles`: whether the user wants the latency of every operation. `room`: a place for a log; None if the
-        user wants none, the command has its own, or the tool cannot write here. `own`: a folder in the run's folder
-        that the tool may make and fill; None if it cannot write here.
-        """
-        return Preparation()
-
-    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        """What the server reports about itself, and the storage of its files; takes a few seconds at most."""
-        return Facts()
+    arguments: Sequence[str]
+    version: str = ""
+    """The tool's answer to --version; empty if unknown."""
+    percentiles: bool = True
+    """Whether the user wants the latency of every operation."""
+    own: Path | None = None
+    """A folder in the run's folder that the tool may make and fill; None if it cannot write here."""
 
 
-class NotUnderstood(Command):
-    """A command that cannot be parsed, so that nothing is added to it."""
+class Command(NamedTuple):
+    """What a command line asks for, and what to add to it."""
 
-    def prepare(self, percentiles: bool, room: LogRoom | None, own: Path | None = None) -> Preparation:
-        """See Command."""
-        return not_understood()
+    length: float | None = None
+    """How long the benchmark will measure, seconds; None if unknown."""
+    output: str = ""
+    """The file to which the tool writes its output instead of stdout; empty if there is none."""
+    log: ExtraLog | None = None
+    """The log of every operation, if it is asked for or can be."""
+    added: tuple[str, ...] = ()
+    """Missing reporting flags. They precede all other arguments, which therefore override them."""
+    appended: tuple[str, ...] = ()
+    """Missing reporting flags that must follow all other arguments."""
+    remarks: tuple[str, ...] = ()
+    """Sentences for the user about what views will lack."""
+    display: Callable[[Write], Write] | None = None
+    """Wraps a function that writes to the terminal, if the added flags turn stdout into documents, so that these, which
+    only the exporter reads, do not appear there."""
+    writes: Mapping[str, Path] = {}
+    """Files that the tool will write, by their suffix in the run's folder: `histogram` becomes `<worker>.histogram`."""
+    facts: Callable[[Benchmark, Host], Facts] = lambda *_: Facts()
+    """What the server reports about itself, and the storage of its files; takes a few seconds at most."""
+
+    def remark(self, *sentences: str) -> "Command":
+        """The same with more sentences."""
+        return self._replace(remarks=(*self.remarks, *sentences))
 
 
-Launcher = Callable[[Sequence[str], str], Command]
-"""Reads a tool's arguments, and the tool's answer to --version, which is empty if unknown.
+Launcher = Callable[[CommandLine], Command]
+"""Reads a tool's command line.
 
 Arguments that the tool will reject are not an error here: its own message is better. Raises UserError if they do not
 start a benchmark (--help, preparation of tables ...).
 """
+NOT_UNDERSTOOD = Command(remarks=("cannot parse the options, so no reporting flags were added",))
 
 
 def server_host(address: str, benchmark: Benchmark, host: Host) -> str:
@@ -140,8 +113,3 @@ def server_host(address: str, benchmark: Benchmark, host: Host) -> str:
     if _OWN.match(address):
         return "" if benchmark.elsewhere else host.name
     return host.name if host.owns(address) else address
-
-
-def not_understood() -> Preparation:
-    """Nothing is added to a command that cannot be parsed."""
-    return Preparation(remarks=("cannot parse the options, so no reporting flags were added",))

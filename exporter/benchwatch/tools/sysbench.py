@@ -15,6 +15,7 @@ events. The hooks report_csv and report_json print a line or an object for each 
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,8 @@ from ..values.errors import UserError
 from . import postgres
 from .invocation import Benchmark
 from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
-from .kit.options import Options, OptionsCommand
-from .launcher import Facts, Preparation, server_host
+from .kit.options import options, seconds
+from .launcher import Command, CommandLine, Facts, server_host
 from .roles import Numbers, Roles, Unit
 
 MS, MIB, OP, TIME = 1e-3, 1024.0**2, ("op",), ("time",)
@@ -248,64 +249,56 @@ def _of_files(finals: Sequence[Numbers], _: Mapping[str, str]) -> Iterator[str]:
         yield ", ".join(f"{word} {numbers.rate_in_full(rate)}/s" for word, rate in known.items())
 
 
-NAMES = ("time", "events", "percentile", "tables", "table-size", "db-driver")
-OPTIONS = Options({f"--{name}": name.replace("-", "_") for name in NAMES}, length="--time")
+RECORDED = ("time", "events", "percentile", "tables", "table-size", "db-driver")
 OLD = {"--num-threads": "--threads", "--max-time": "--time", "--max-requests": "--events", "--tx-rate": "--rate"}
 CONNECTION = {"host": "localhost", "port": "", "user": "sbtest", "db": "sbtest", "password": ""}
 
 
-class SysbenchCommand(OptionsCommand):
-    """sysbench's command line: `sysbench [--name=value ...] [test] [command]`; before 1.0, --test=NAME.
+def read(line: CommandLine) -> Command:
+    """See Launcher: `sysbench [--name=value ...] [test] [command]`; before 1.0, --test=NAME.
 
     0.4.12 has --report-interval only if it was built from a later source, under the same number; an
-    unknown option ends it. There is no histogram without a percentile, nor before 1.0.
+    unknown option ends it. There is no histogram without a percentile, nor before 1.0. It measures 10 s
+    unless told otherwise; before 1.0, without a limit.
     """
+    given, words = options(line.arguments, names=OLD), [word for word in line.arguments if word[:1] != "-"]
+    last = words[-1] if words else "without a test"
+    for name in ("prepare", "cleanup", "prewarm", "help", "version", "without a test"):
+        if name == last or f"--{name}" in given:
+            raise UserError(f"sysbench {name} is not a benchmark: start it without `benchwatch run`")
+    test, version, has_file = given.get("--test", words[0]), line.version.partition(" ")[2], "--config-file" in given
+    is_old = version.startswith("0.")
+    usual = "" if has_file or is_old else "10"
+    command = Command(
+        length=None if test == "mutex" else seconds(given.get("--time", usual)),
+        facts=partial(_facts, given, test),
+    )
+    if version.startswith("0.4"):
+        return command.remark("sysbench 0.4 may lack --report-interval, so no reporting flags were added")
+    if given.get("--report-interval") == "0":
+        command = command.remark("with --report-interval=0, sysbench reports nothing before its end")
+    flags = {"--report-interval": "1"}
+    if line.percentiles and not has_file:
+        flags["--percentile"] = "99"
+        if given.get("--percentile") != "0" and not is_old:
+            flags["--histogram"] = "on"
+    return command._replace(added=tuple(f"{name}={value}" for name, value in flags.items() if name not in given))
 
-    def __init__(self, arguments: Sequence[str], version: str) -> None:
-        super().__init__(OPTIONS, arguments)
-        self.given = {OLD.get(name, name): value for name, value in self.given.items()}
-        last = self.words[-1] if self.words else "without a test"
-        for name in ("prepare", "cleanup", "prewarm", "help", "version", "without a test"):
-            if name == last or f"--{name}" in self.given:
-                raise UserError(f"sysbench {name} is not a benchmark: start it without `benchwatch run`")
-        self.test = self.given.get("--test", self.words[0])
-        self._version = version.removeprefix("sysbench ").strip()
-        self._is_old = self._version.startswith("0.")
-        self._has_file = "--config-file" in self.given
 
-    @property
-    def length(self) -> float | None:
-        """Seconds (--time; 10 unless given, 0 for no limit; before 1.0 no limit unless given)."""
-        if self.test == "mutex":
-            return None
-        return super().length if self._has_file or self._is_old or "--time" in self.given else 10.0
-
-    def prepare(self, percentiles: bool, room: object, own: object = None) -> Preparation:
-        """See Command."""
-        if self._version.startswith("0.4"):
-            return Preparation(remarks=("sysbench 0.4 may lack --report-interval, so no reporting flags were added",))
-        flags = {"--report-interval": "1"}
-        if percentiles and not self._has_file:
-            flags["--percentile"] = "99"
-            if self.given.get("--percentile") != "0" and not self._is_old:
-                flags["--histogram"] = "on"
-        off = "with --report-interval=0, sysbench reports nothing before its end"
-        remarks = (off,) if self.given.get("--report-interval") == "0" else ()
-        return Preparation(tuple(f"{name}={value}" for name, value in flags.items() if name not in self.given), remarks)
-
-    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        """Options of the command, and what the server reports, or the storage of the files."""
-        said, own = self.recorded() | {"test": self.test}, "" if benchmark.elsewhere else host.name
-        if self.test == "fileio" and own:
-            roles = roles_of([(Path.cwd(), DATA)], host.storage)
-            return Facts(said, host.storage.facts(Path.cwd(), "target"), roles, client=own, here=True)
-        if self.test in ("fileio", "cpu", "memory", "threads", "mutex"):
-            return Facts(said, client=own, here=True)
-        if self.given.get("--db-driver") != "pgsql":
-            address = self.given.get("--mysql-host", "localhost").split(",")[0]
-            return Facts(said, host=server_host(address, benchmark, host), client=own)
-        words = {name: self.given.get(f"--pgsql-{name}", usual).split(",")[0] for name, usual in CONNECTION.items()}
-        return postgres.facts_at(words, said, benchmark, host)
+def _facts(given: Mapping[str, str], test: str, benchmark: Benchmark, host: Host) -> Facts:
+    """Options of the command, and what the server reports, or the storage of the files."""
+    said = {name.replace("-", "_"): given[f"--{name}"] for name in RECORDED if f"--{name}" in given} | {"test": test}
+    own = "" if benchmark.elsewhere else host.name
+    if test == "fileio" and own:
+        roles = roles_of([(Path.cwd(), DATA)], host.storage)
+        return Facts(said, host.storage.facts(Path.cwd(), "target"), roles, client=own, here=True)
+    if test in ("fileio", "cpu", "memory", "threads", "mutex"):
+        return Facts(said, client=own, here=True)
+    if given.get("--db-driver") != "pgsql":
+        address = given.get("--mysql-host", "localhost").split(",")[0]
+        return Facts(said, host=server_host(address, benchmark, host), client=own)
+    words = {name: given.get(f"--pgsql-{name}", usual).split(",")[0] for name, usual in CONNECTION.items()}
+    return postgres.facts_at(words, said, benchmark, host)
 
 
 def _roles(unit: Unit, operations: str, rate: str, **more: Any) -> Roles:
@@ -338,5 +331,5 @@ SYSBENCH = TextTool(
     advice="--report-interval=1 and --percentile=99 give",
     example="sysbench oltp_read_write --report-interval=1 --percentile=99 --time=600 run",
     has_server=True,
-    launcher=SysbenchCommand,
+    launcher=read,
 ).tool()

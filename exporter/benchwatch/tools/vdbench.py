@@ -31,13 +31,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..machine.host import Host
 from ..values import numbers
 from .api import Kind
-from .invocation import Benchmark
 from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
 from .kit.templates import milliseconds
-from .launcher import Command, Facts, Preparation
+from .launcher import Command, CommandLine, Facts
 from .roles import Numbers, Unit
 
 MS, MIB = 1e-3, 1024.0**2
@@ -266,23 +264,16 @@ class Histogram(KitParser):
         return []
 
 
-class VdbenchCommand(Command):
-    """`vdbench -f job.parm [-o folder]`: without -o, it empties ./output and writes there."""
-
-    def __init__(self, arguments: Sequence[str], version: str) -> None:
-        given = re.search(r"\0-o\0?([^\0]+)", "\0".join(("", *arguments)))
-        self._folder = given[1] if given else ""
-
-    def prepare(self, percentiles: bool, room: object, own: Path | None = None) -> Preparation:
-        """See Command."""
-        folder = Path(self._folder) if self._folder else own or Path("output")
-        is_known = not folder.name.endswith(("+", ".tod"))  # else vdbench numbers or dates it
-        writes = {"histogram": folder / "histogram.html"} if is_known else {}
-        return Preparation(appended=("-o", str(own)) if own and not self._folder else (), writes=writes)
-
-    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        """See Command."""
-        return Facts(client="" if benchmark.elsewhere else host.name)
+def read(line: CommandLine) -> Command:
+    """See Launcher: `vdbench -f job.parm [-o folder]`. Without -o, it empties ./output and writes there."""
+    given = re.search(r"\0-o\0?([^\0]+)", "\0".join(("", *line.arguments)))
+    folder = Path(given[1]) if given else line.own or Path("output")
+    is_known = not folder.name.endswith(("+", ".tod"))  # else vdbench numbers or dates it
+    return Command(
+        appended=("-o", str(line.own)) if line.own and not given else (),
+        writes={"histogram": folder / "histogram.html"} if is_known else {},
+        facts=lambda benchmark, host: Facts(client="" if benchmark.elsewhere else host.name),
+    )
 
 
 def _with_maximum(figures: Mapping[Key, float]) -> dict[Key, float]:
@@ -321,7 +312,7 @@ TOOL = TextTool(
     advice="interval=1 in the run definition gives",
     example="vdbench -f job.parm",
     version_option="",
-    launcher=VdbenchCommand,
+    launcher=read,
 )
 OUTPUT = ("logfile", "flatfile", "summary", "totals")  # in the order of preference
 TITLE = re.compile(r"<title>Vdbench .*?([^/]*)\.html</title>")

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.tools.fio.command import FioCommand, read
+from benchwatch.tools.fio.command import options_and_jobs, read, targets
+from benchwatch.tools.launcher import Command, CommandLine
 from benchwatch.values.errors import UserError
 
 JOBS = """\
@@ -32,8 +33,12 @@ def job_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "job.fio"
 
 
-def command(text: str) -> FioCommand:
-    return read(text.split(), "fio-3.33")
+def command(text: str, version: str = "fio-3.33", *, percentiles: bool = True) -> Command:
+    return read(CommandLine(text.split(), version, percentiles))
+
+
+def jobs(text: str) -> list[dict[str, str]]:
+    return options_and_jobs(text.split())[1]
 
 
 @pytest.mark.parametrize(
@@ -51,11 +56,11 @@ def command(text: str) -> FioCommand:
     ],
 )
 def test_only_missing_flags_are_added(text: str, flags: str) -> None:
-    assert " ".join(command(text).prepare(True).added) == flags
+    assert " ".join(command(text).added) == flags
 
 
 def test_without_percentiles_there_are_no_bins() -> None:
-    assert command("--name=j").prepare(False).added[0] == "--output-format=json"
+    assert command("--name=j", percentiles=False).added[0] == "--output-format=json"
 
 
 @pytest.mark.parametrize(
@@ -69,12 +74,12 @@ def test_without_percentiles_there_are_no_bins() -> None:
     ],
 )
 def test_what_will_not_be_seen_is_said(text: str, remark: str) -> None:
-    (sentence,) = command(text).prepare(True).remarks
+    (sentence,) = command(text).remarks
     assert remark in sentence
 
 
 def test_an_old_fio_keeps_its_report_which_is_all_that_is_read_of_it() -> None:
-    prepared = read(["--name=j"], "fio-2.21").prepare(True)
+    prepared = command("--name=j", "fio-2.21")
     assert prepared.added == ("--eta=never",)
     (remark,) = prepared.remarks
     assert "before 3.0, benchwatch reads only the normal report" in remark
@@ -117,11 +122,11 @@ def test_a_job_file_is_read_as_fio_reads_it(tmp_path: Path) -> None:
         "[one]\nstonewall\n  rw=read ; comment\n\tbs=4k # comment\n\n"
         "[global]\nruntime=9\n[one]\n[global_too]\nbs=8k\n[two]\n"
     )
-    assert read([str(file)], "").jobs == (
+    assert jobs(str(file)) == [
         {"name": "one", "stonewall": "1", "rw": "read", "bs": "4k"},
         {"name": "one", "runtime": "9"},
         {"name": "two", "runtime": "9", "bs": "8k"},
-    )
+    ]
 
 
 def test_a_job_file_that_comes_through_a_pipe_is_left_to_fio() -> None:
@@ -135,15 +140,15 @@ def test_a_job_file_that_comes_through_a_pipe_is_left_to_fio() -> None:
 
 def test_the_target_is_the_first_file_or_folder(job_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DISK", "sdb")
-    assert command(job_file).targets[0] == Path("/data/a")
-    assert command("--name=j --filename=/dev/${DISK}").targets == [Path("/dev/sdb")]
-    assert command("--name=j").targets == [tmp_path]
+    assert targets(jobs(job_file))[0] == Path("/data/a")
+    assert targets(jobs("--name=j --filename=/dev/${DISK}")) == [Path("/dev/sdb")]
+    assert targets(jobs("--name=j")) == [tmp_path]
 
 
 def test_a_value_apart_is_no_job_file(job_file: str) -> None:
-    found = command("--filename data --rw read --time_based job.fio")
-    assert [job["name"] for job in found.jobs] == ["first", "second"]
-    assert found.jobs[1] == {
+    found = jobs("--filename data --rw read --time_based job.fio")
+    assert [job["name"] for job in found] == ["first", "second"]
+    assert found[1] == {
         "filename": "data",
         "rw": "write",
         "time_based": "1",

@@ -2,22 +2,26 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.tools.launcher import LogRoom, NotUnderstood
-from benchwatch.tools.pgbench.command import PgbenchCommand, read
+from benchwatch.machine.host import Host
+from benchwatch.tools import postgres
+from benchwatch.tools.invocation import Benchmark
+from benchwatch.tools.launcher import NOT_UNDERSTOOD, Command, CommandLine, Facts, LogRoom
+from benchwatch.tools.pgbench.command import read
 from benchwatch.values.errors import UserError
 
 LOG = Path("/logs/db1")
 ROOM = 1e12
 
 
-def command(text: str, version: tuple[int, int] | None = (15, 18)) -> PgbenchCommand:
-    found = read(text.split(), "pgbench (PostgreSQL) {}.{}".format(*version) if version else "")
-    assert isinstance(found, PgbenchCommand)
-    return found
+def command(text: str, version: tuple[int, int] | None = (15, 18)) -> Command:
+    return read(CommandLine(text.split(), "pgbench (PostgreSQL) {}.{}".format(*version) if version else ""))
 
 
 def added(text: str, version: tuple[int, int] | None = (15, 18), log: Path | None = LOG) -> str:
-    return " ".join(command(text, version).prepare(True, LogRoom(log, ROOM) if log else None).added)
+    """The flags, with those of a log at this place if it can be written and the command has none."""
+    found = command(text, version)
+    flags = found.log.flags(LogRoom(log, ROOM)) if log and found.log and not found.log.prefix else ()
+    return " ".join((*found.added, *flags))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +65,7 @@ def test_flags_are_those_that_the_version_knows(version: tuple[int, int] | None,
 
 
 def test_an_old_pgbench_says_why_there_are_no_percentiles() -> None:
-    assert "no percentiles" in command("-S", (9, 6)).prepare(True, LogRoom(LOG, ROOM)).remarks[0]
+    assert "no percentiles" in command("-S", (9, 6)).remarks[0]
 
 
 def test_without_percentiles_there_is_no_log() -> None:
@@ -69,7 +73,7 @@ def test_without_percentiles_there_is_no_log() -> None:
 
 
 def test_options_that_pgbench_will_not_understand_are_not_understood_here() -> None:
-    assert isinstance(read(["--no-such-option"], ""), NotUnderstood)
+    assert command("--no-such-option") is NOT_UNDERSTOOD
 
 
 @pytest.mark.parametrize(
@@ -77,7 +81,7 @@ def test_options_that_pgbench_will_not_understand_are_not_understood_here() -> N
 )
 def test_what_measures_nothing_is_refused(text: str) -> None:
     with pytest.raises(UserError, match="start it without `benchwatch run`"):
-        read(text.split(), "")
+        command(text, None)
 
 
 @pytest.mark.parametrize(
@@ -90,8 +94,11 @@ def test_what_measures_nothing_is_refused(text: str) -> None:
         ("-S", (15, 18), ""),
     ],
 )
-def test_psql_connects_as_pgbench_does(text: str, version: tuple[int, int], connection: str) -> None:
-    assert " ".join(command(text, version).connection) == connection
+def test_psql_connects_as_pgbench_does(
+    text: str, version: tuple[int, int], connection: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "facts", lambda benchmark, words, *_: Facts(host=" ".join(words)))
+    assert command(text, version).facts(Benchmark((), "pgbench", (), "pgbench"), Host()).host == connection
 
 
 @pytest.mark.parametrize(
@@ -114,21 +121,19 @@ def test_length_and_size_of_the_log_follow_from_the_options(text: str, length: f
 def test_a_log_that_might_not_fit_is_sampled(room: float, rate: str) -> None:
     found = command("-T 60 -R 1000")
     assert found.log
-    added = found.prepare(True, LogRoom(LOG, room * found.log.size)).added
-    flags = [flag for flag in added if "sampling" in flag]
+    flags = [flag for flag in found.log.flags(LogRoom(LOG, room * found.log.size)) if "sampling" in flag]
     assert flags == ([f"--sampling-rate={rate}"] if rate else [])
 
 
 @pytest.mark.parametrize(
-    ("text", "version"),
+    ("text", "has_timestamps"),
     [
-        ("pgbench (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", (15, 18)),
-        ("pgbench (PostgreSQL) 9.6.5", (9, 6)),
-        ("pgbench (PostgreSQL) 18beta1", (18, 0)),
-        ("fio-3.33", None),
+        ("pgbench (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", True),
+        ("pgbench (PostgreSQL) 9.6.5", True),
+        ("pgbench (PostgreSQL) 9.5.1", False),
+        ("pgbench (PostgreSQL) 18beta1", True),
+        ("fio-3.33", True),
     ],
 )
-def test_the_version_is_read(text: str, version: tuple[int, int] | None) -> None:
-    found = read([], text)
-    assert isinstance(found, PgbenchCommand)
-    assert found.version == version
+def test_the_version_is_read(text: str, has_timestamps: bool) -> None:
+    assert ("--progress-timestamp" in read(CommandLine([], text)).added) is has_timestamps

@@ -1,23 +1,16 @@
 """What `benchwatch run` makes of a command of sysbench."""
 
-from collections.abc import Sequence
-
 import pytest
 
-from benchwatch.tools.invocation import recordable
-from benchwatch.tools.sysbench import SYSBENCH, SysbenchCommand
+from benchwatch.machine.host import Host
+from benchwatch.tools.invocation import Benchmark, recordable
+from benchwatch.tools.launcher import Command, CommandLine
+from benchwatch.tools.sysbench import read
 from benchwatch.values.errors import UserError
 
 
-def read(words: Sequence[str], version: str) -> SysbenchCommand:
-    assert SYSBENCH.launcher is not None
-    found = SYSBENCH.launcher(words, version)
-    assert isinstance(found, SysbenchCommand)
-    return found
-
-
-def command(text: str) -> SysbenchCommand:
-    return read(text.split(), "sysbench 1.0.20")
+def command(text: str, version: str = "1.0.20", *, percentiles: bool = True) -> Command:
+    return read(CommandLine(text.split(), f"sysbench {version}\n", percentiles))
 
 
 @pytest.mark.parametrize(
@@ -33,31 +26,32 @@ def command(text: str) -> SysbenchCommand:
     ],
 )
 def test_reporting_flags_that_are_missing_are_added(text: str, added: str) -> None:
-    prepared = command(text).prepare(True, None)
+    prepared = command(text)
     assert prepared.added == tuple(added.split())
     assert not prepared.remarks
 
 
 def test_what_versions_before_1_0_do_not_know_is_not_added() -> None:
-    prepared = read(["--test=oltp.lua", "run"], "sysbench 0.5\n").prepare(True, None)
+    prepared = command("--test=oltp.lua run", "0.5")
     assert (prepared.added, prepared.remarks) == (("--report-interval=1", "--percentile=99"), ())
-    prepared = read(["--test=oltp", "run"], "sysbench 0.4.12\n").prepare(True, None)
+    prepared = command("--test=oltp run", "0.4.12")
     assert prepared.added == ()
     assert prepared.remarks == ("sysbench 0.4 may lack --report-interval, so no reporting flags were added",)
 
 
 def test_the_test_and_the_length_of_a_command_before_1_0() -> None:
-    one = read(["--test=fileio", "--max-time=60", "run"], "sysbench 0.5\n")
-    assert (one.test, one.length) == ("fileio", 60)
-    assert read(["--test=fileio", "run"], "sysbench 0.5\n").length is None
+    one = command("--test=fileio --max-time=60 run", "0.5")
+    said = one.facts(Benchmark(("ssh", "db1"), "sysbench", (), "sysbench"), Host()).parameters
+    assert (said, one.length) == ({"test": "fileio", "time": "60"}, 60)
+    assert command("--test=fileio run", "0.5").length is None
 
 
 def test_without_percentiles_only_lines_are_asked_for() -> None:
-    assert command("cpu run").prepare(False, None).added == ("--report-interval=1",)
+    assert command("cpu run", percentiles=False).added == ("--report-interval=1",)
 
 
 def test_lines_that_are_switched_off_stay_off() -> None:
-    prepared = command("cpu --report-interval=0 run").prepare(True, None)
+    prepared = command("cpu --report-interval=0 run")
     assert "--report-interval=1" not in prepared.added
     assert prepared.remarks == ("with --report-interval=0, sysbench reports nothing before its end",)
 

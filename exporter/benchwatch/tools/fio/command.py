@@ -8,15 +8,15 @@ further file waits for all earlier jobs, as with stonewall, and no option on the
 
 import os
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from ...machine.disks import DATA, roles_of
 from ...machine.host import Host
 from ...values.errors import UserError
 from ..invocation import Benchmark
-from ..launcher import Command, Facts, LogRoom, Preparation, Write
+from ..launcher import Command, CommandLine, Facts, Write
 from .framing import Framer, Text
 from .options import Options, is_set, runtime, seconds
 
@@ -36,99 +36,77 @@ _WITHOUT_FILES = frozenset(
     | {"nbd", "libiscsi", "libhdfs", "gfapi", "gfapi_async", "dfs"}
 )
 """I/O engines that work on no file, device or folder of this machine."""
-_VERSION = re.compile(r"fio-(\d+)\.(\d+)")
+_VERSION = re.compile(r"fio-(\d+)\.")
 _SECTION = re.compile(rb"^\s*\[[^\]]+\]\s*$", re.MULTILINE)
 _COMMENT = re.compile(r"[;#].*")
 _LONGEST = 1024 * 1024
 """Bytes of a job file that are read."""
 
 
-@dataclass(frozen=True)
-class FioCommand(Command):
-    """fio's own options by name, and the options of each job."""
+def length(jobs: Sequence[Options]) -> float | None:
+    """How long jobs run by runtime=, ramp_time= and startdelay=, seconds; None if one of them has no limit.
 
-    options: dict[str, str]
-    jobs: tuple[Options, ...]
-    version: tuple[int, int] | None
-
-    @property
-    def output(self) -> str:
-        """The file of --output; empty without."""
-        return self.options.get("output", "")
-
-    @property
-    def on_servers(self) -> bool:
-        """Whether it only controls `fio --server` on other machines."""
-        return "client" in self.options
-
-    @property
-    def length(self) -> float | None:
-        """How long the jobs run by runtime=, ramp_time= and startdelay=, seconds; None if a job has no limit.
-
-        Jobs run at the same time, but one with stonewall waits for those before it.
-        """
-        if self.on_servers:
+    Jobs run at the same time, but one with stonewall waits for those before it.
+    """
+    stages: list[float] = []
+    for job in jobs:
+        limit = runtime(job)
+        if limit is None or "wait_for" in job:
             return None
-        stages: list[float] = []
-        for job in self.jobs:
-            limit = runtime(job)
-            if limit is None or "wait_for" in job:
-                return None
-            length = limit + sum(seconds(job.get(name, "")) or 0 for name in ("ramp_time", "startdelay", "start_delay"))
-            if not stages or is_set(job, "stonewall") or is_set(job, "wait_for_previous"):
-                stages.append(length)
-            else:
-                stages[-1] = max(stages[-1], length)
-        return sum(stages) or None
-
-    @property
-    def targets(self) -> list[Path]:
-        """The files, devices and folders that it reads or writes."""
-        places = (
-            (os.path.expandvars(job.get("directory", "")).split(":"), os.path.expandvars(job.get("filename", "")))
-            for job in self.jobs
-            if job.get("ioengine") not in _WITHOUT_FILES
-        )
-        found = (Path(folder, file) for folders, files in places for folder in folders for file in files.split(":"))
-        return list(dict.fromkeys(path.absolute() for path in found))
-
-    def prepare(self, percentiles: bool, room: LogRoom | None = None, own: object = None) -> Preparation:
-        """See Command."""
-        options, version = self.options, self.version
-        if self.on_servers:
-            return Preparation(remarks=("fio --client prints its JSON once, at the end: run fio on each host instead",))
-        added, remarks = [], []
-        given = options.get("output-format", "terse" if "minimal" in options else "")
-        formats = given.split(",") if given else []
-        is_old = version is not None and version < (3, 0)
-        if not formats and not is_old:
-            formats = ["json+" if percentiles else "json"]
-            added.append(f"--output-format={formats[0]}")
-        if is_old:
-            remarks.append("of fio before 3.0, benchwatch reads only the normal report, and shows nothing before it")
-        elif not {"json", "json+"} & set(formats):
-            shown = "only its results" if "normal" in formats else "nothing of it"
-            remarks.append(f"fio prints {given}, as requested: without --output-format=json+, benchwatch shows {shown}")
+        lasts = limit + sum(seconds(job.get(name, "")) or 0 for name in ("ramp_time", "startdelay", "start_delay"))
+        if not stages or is_set(job, "stonewall") or is_set(job, "wait_for_previous"):
+            stages.append(lasts)
         else:
-            if "status-interval" not in options:
-                added.append("--status-interval=1")
-            if "json+" not in formats and percentiles:
-                remarks.append(
-                    f"fio prints {given}, as requested: without --output-format=json+, there are no live percentiles"
-                )
-        if not options.keys() & _ETA:
-            added.append("--eta=never")
-        return Preparation(tuple(added), tuple(remarks), display=None if given or is_old else without_documents)
+            stages[-1] = max(stages[-1], lasts)
+    return sum(stages) or None
 
-    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        """The storage of the first target, and the disks of all."""
-        if self.on_servers:
-            return Facts()
-        if benchmark.elsewhere:
-            return Facts(here=True)
-        targets = self.targets
-        storage = host.storage.facts(targets[0], "target") if targets else {}
-        return Facts(storage=storage, disks=roles_of(((target, DATA) for target in targets), host.storage), here=True)
+
+def targets(jobs: Sequence[Options]) -> list[Path]:
+    """The files, devices and folders that jobs read or write."""
+    places = (
+        (os.path.expandvars(job.get("directory", "")).split(":"), os.path.expandvars(job.get("filename", "")))
+        for job in jobs
+        if job.get("ioengine") not in _WITHOUT_FILES
+    )
+    found = (Path(folder, file) for folders, files in places for folder in folders for file in files.split(":"))
+    return list(dict.fromkeys(path.absolute() for path in found))
+
+
+def _prepared(options: Mapping[str, str], is_old: bool, wants_percentiles: bool) -> Command:
+    """What to add to a command with these options."""
+    added, remarks = [], []
+    given = options.get("output-format", "terse" if "minimal" in options else "")
+    formats = given.split(",") if given else []
+    if not formats and not is_old:
+        formats = ["json+" if wants_percentiles else "json"]
+        added.append(f"--output-format={formats[0]}")
+    if is_old:
+        remarks.append("of fio before 3.0, benchwatch reads only the normal report, and shows nothing before it")
+    elif not {"json", "json+"} & set(formats):
+        shown = "only its results" if "normal" in formats else "nothing of it"
+        remarks.append(f"fio prints {given}, as requested: without --output-format=json+, benchwatch shows {shown}")
+    else:
+        if "status-interval" not in options:
+            added.append("--status-interval=1")
+        if "json+" not in formats and wants_percentiles:
+            remarks.append(
+                f"fio prints {given}, as requested: without --output-format=json+, there are no live percentiles"
+            )
+    if not options.keys() & _ETA:
+        added.append("--eta=never")
+    return Command(
+        output=options.get("output", ""),
+        added=tuple(added),
+        remarks=tuple(remarks),
+        display=None if given or is_old else without_documents,
+    )
+
+
+def _facts(jobs: Sequence[Options], benchmark: Benchmark, host: Host) -> Facts:
+    """The storage of the first target, and the disks of all."""
+    places = [] if benchmark.elsewhere else targets(jobs)
+    storage = host.storage.facts(places[0], "target") if places else {}
+    return Facts(storage=storage, disks=roles_of(((place, DATA) for place in places), host.storage), here=True)
 
 
 def without_documents(write: Write) -> Write:
@@ -145,8 +123,22 @@ def without_documents(write: Write) -> Write:
     return write_text
 
 
-def read(arguments: Sequence[str], version: str) -> FioCommand:
+def read(line: CommandLine) -> Command:
     """See Launcher. Raises UserError if the arguments do not ask for a benchmark."""
+    own, jobs = options_and_jobs(line.arguments)
+    for name in own:
+        if name in _NO_BENCHMARK:
+            raise UserError(f"fio --{name} is not a benchmark: start it without `benchwatch run`")
+    if "client" in own:  # it only controls `fio --server` on other machines
+        remark = "fio --client prints its JSON once, at the end: run fio on each host instead"
+        return Command(output=own.get("output", ""), remarks=(remark,))
+    version = _VERSION.match(line.version)
+    command = _prepared(own, version is not None and int(version[1]) < 3, line.percentiles)
+    return command._replace(length=length(jobs), facts=partial(_facts, jobs))
+
+
+def options_and_jobs(arguments: Sequence[str]) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """fio's own options by name, and the options of each job."""
     own: dict[str, str] = {}
     of_all: dict[str, str] = {}
     jobs: list[dict[str, str]] = []
@@ -170,16 +162,12 @@ def read(arguments: Sequence[str], version: str) -> FioCommand:
             jobs.append({**of_all, "name": value})
         else:
             (jobs[-1] if jobs else of_all)[name] = value or "1"
-    for name in own:
-        if name in _NO_BENCHMARK:
-            raise UserError(f"fio --{name} is not a benchmark: start it without `benchwatch run`")
     for place, file in enumerate(files):
         sections = _sections(file, {} if place else of_all, set() if place else selected)
         if place and sections:
             sections[0].setdefault("stonewall", "1")
         jobs += sections
-    match = _VERSION.match(version)
-    return FioCommand(own, tuple(jobs), (int(match[1]), int(match[2])) if match else None)
+    return own, jobs
 
 
 def _job_file(path: Path) -> str:

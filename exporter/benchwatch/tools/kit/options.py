@@ -4,17 +4,41 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from ...machine.host import Host
-from ..invocation import Benchmark
-from ..launcher import Command, Facts, Preparation
+from ..launcher import Command, CommandLine, Facts
+
+
+def options(
+    arguments: Sequence[str], letters: str = "", names: Mapping[str, str] | None = None, properties: str = ""
+) -> dict[str, str]:
+    """The values of options; what follows a switch means nothing. If one is repeated, the last counts.
+
+    `letters`: as getopt has them, if several may be in one word; `names`: other names of options; `properties`: the
+    option that is followed by `name=value`. Options are named with their dashes, properties without.
+    """
+    found: dict[str, str] = {}
+    for option, value in pairwise((*arguments, "")):
+        name, equals, own = option.partition("=")
+        if option == properties:
+            name, _, value = value.partition("=")
+        elif not option.startswith("-"):
+            continue
+        elif letters and not option.startswith("--"):
+            name = next((letter for letter in option[1:] if f"{letter}:" in letters), "")
+            switches, _, own = option[1:].partition(name) if name else (option[1:], "", "")
+            found |= {f"-{letter}": "" for letter in switches}
+            name, equals = f"-{name}", own
+        found[name] = own if equals else value
+    return {(names or {}).get(name, name): value for name, value in found.items()}
+
+
+def seconds(text: str) -> float | None:
+    """How long a tool measures; None if something else ends it."""
+    return float(text) or None if text.isdecimal() else None
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options that a launcher has to know: see Launcher. Options are named with their dashes, properties without.
-
-    A property is the `name=value` that follows an option. If one is repeated, the last counts.
-    """
+    """The options that a launcher has to know: see Launcher."""
 
     recorded: Mapping[str, str] = field(default_factory=dict)
     """Those that are parameters of the run, and the names of these."""
@@ -25,41 +49,13 @@ class Options:
     properties: str = ""
     """The option that is followed by a property."""
 
-    def __call__(self, arguments: Sequence[str], version: str) -> "OptionsCommand":
+    def __call__(self, line: CommandLine) -> Command:
         """See Launcher."""
-        return OptionsCommand(self, arguments)
-
-
-class OptionsCommand(Command):
-    """A command with these options."""
-
-    def __init__(self, options: Options, arguments: Sequence[str]) -> None:
-        self.options = options
-        self.given: dict[str, str] = {}
-        self.words = [word for word in arguments if not word.startswith("-")]
-        for option, value in pairwise((*arguments, "")):
-            name, equals, own = option.partition("=")
-            if option == options.properties:
-                name, _, value = value.partition("=")
-            elif not option.startswith("-"):
-                continue
-            self.given[name] = own if equals else value
-
-    @property
-    def length(self) -> float | None:
-        """Seconds; None if something else ends it."""
-        text = self.given.get(self.options.length, "")
-        return float(text) or None if text.isdecimal() else None
-
-    def prepare(self, percentiles: bool, room: object, own: object = None) -> Preparation:
-        """See Command."""
-        added = [words for words, names in self.options.missing.items() if self.given.keys().isdisjoint(names)]
-        return Preparation(appended=tuple(" ".join(added).split()))
-
-    def recorded(self) -> dict[str, str]:
-        """The parameters of the run."""
-        return {name: self.given[option] for option, name in self.options.recorded.items() if option in self.given}
-
-    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        """See Command."""
-        return Facts(self.recorded(), client="" if benchmark.elsewhere else host.name)
+        given = options(line.arguments, properties=self.properties)
+        added = [words for words, names in self.missing.items() if given.keys().isdisjoint(names)]
+        said = {name: given[option] for option, name in self.recorded.items() if option in given}
+        return Command(
+            length=seconds(given.get(self.length, "")),
+            appended=tuple(" ".join(added).split()),
+            facts=lambda benchmark, host: Facts(said, client="" if benchmark.elsewhere else host.name),
+        )

@@ -7,14 +7,11 @@ means debug up to 16, and the database since 17.
 
 import getopt
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
-from ...machine.host import Host
 from ...values.errors import UserError
 from .. import postgres
-from ..invocation import Benchmark
-from ..launcher import Command, ExtraLog, Facts, LogRoom, NotUnderstood, Preparation
+from ..launcher import NOT_UNDERSTOOD, Command, CommandLine, ExtraLog, LogRoom
 
 _SHORT = "b:c:CD:f:F:h:iI:j:lL:M:nNp:P:qrR:s:St:T:U:vV?"
 _LONG = """
@@ -39,87 +36,69 @@ _DEFAULT_TRANSACTIONS = 10
 _SCALE = "select 'scale_factor', count(*) from pgbench_branches;\n"
 
 
-@dataclass(frozen=True)
-class PgbenchCommand(Command):
-    """The given options by their long names; the value of a switch is empty."""
-
-    options: dict[str, str]
-    database: str
-    """Name or connection string; empty if none is given."""
-    version: tuple[int, int] | None
-
-    @property
-    def connection(self) -> list[str]:
-        """Arguments with which psql connects to the same database."""
-        given = [f"--{name}={self.options[name]}" for name in ("host", "port", "username") if name in self.options]
-        return given + ([f"--dbname={self.database}"] if self.database else [])
-
-    @property
-    def length(self) -> float | None:
-        """Seconds (-T)."""
-        return self._number("time")
-
-    @property
-    def log(self) -> ExtraLog:
-        """The transaction log; its size is exact to a few bytes, or assumes the rate above."""
-        clients = self._number("client") or 1
-        if self.length is None:
-            count = clients * (self._number("transactions") or _DEFAULT_TRANSACTIONS)
-        else:
-            count = self.length * (self._number("rate") or _RATE * min(self._number("jobs") or 1, clients))
-        prefix = self.options.get("log-prefix", "pgbench_log") if "log" in self.options else ""
-        return ExtraLog("transaction log", prefix, count * _LINE_BYTES, "log-prefix" in self.options)
-
-    def _number(self, option: str) -> float | None:
-        try:
-            return float(self.options[option]) or None
-        except (KeyError, ValueError):
-            return None
-
-    def prepare(self, percentiles: bool, room: LogRoom | None, own: object = None) -> Preparation:
-        """See Command."""
-        options, version = self.options, self.version or (18, 0)
-        added, remarks = [], []
-        if "progress" not in options and version >= (9, 4):
-            added += ["-P", "1"]
-        if "progress-timestamp" not in options and version >= (9, 6):
-            added.append("--progress-timestamp")
-        wanted = room is not None and not options.keys() & {"log", "log-prefix", "sampling-rate", "aggregate-interval"}
-        uses_log = wanted and version >= (10, 0)
-        if room is not None and uses_log:
-            added += ["-l", f"--log-prefix={room.prefix}"]
-            size = self.log.size
-            if size > room.room:
-                rate = next((f"{rate:g}" for rate in (0.1, 0.01) if size * rate <= room.room), "0.001")
-                added.append(f"--sampling-rate={rate}")
-        elif wanted:
-            remarks.append(
-                "pgbench before 10 has no --log-prefix, so its transaction log cannot be placed: no "
-                "percentiles without -l"
-            )
-        if "aggregate-interval" in options:
-            remarks.append("the log of --aggregate-interval appears when the run is over: no live percentiles")
-        return Preparation(tuple(added), tuple(remarks), uses_log)
-
-    def facts(self, benchmark: Benchmark, host: Host) -> Facts:
-        """What the server reports about itself, and the storage of its files."""
-        return postgres.facts(benchmark, self.connection, host, _SCALE)
+def _prepared(options: Mapping[str, str], version: tuple[int, int], wants_percentiles: bool) -> Command:
+    """Its length, its log, and what to add to it; the value of a switch is empty."""
+    added, remarks = [], []
+    if "progress" not in options and version >= (9, 4):
+        added += ["-P", "1"]
+    if "progress-timestamp" not in options and version >= (9, 6):
+        added.append("--progress-timestamp")
+    log, asks = _log(options), not options.keys() & {"log", "log-prefix", "sampling-rate", "aggregate-interval"}
+    if asks and version < (10, 0) and wants_percentiles:
+        remarks.append(
+            "pgbench before 10 has no --log-prefix, so its transaction log cannot be placed: no percentiles without -l"
+        )
+    if "aggregate-interval" in options:
+        remarks.append("the log of --aggregate-interval appears when the run is over: no live percentiles")
+    return Command(
+        length=_number(options, "time"),
+        log=log if log.prefix or (asks and version >= (10, 0)) else None,
+        added=tuple(added),
+        remarks=tuple(remarks),
+    )
 
 
-def read(arguments: Sequence[str], version: str) -> PgbenchCommand | NotUnderstood:
-    """See Launcher. Raises UserError if the arguments do not ask for a benchmark."""
-    match = _VERSION.match(version)
-    number = (int(match[1]), int(match[2] or 0)) if match else None
-    old = number is not None and number < (17, 0)
+def _log(options: Mapping[str, str]) -> ExtraLog:
+    """The transaction log; its size is exact to a few bytes, or assumes the rate above."""
+    clients, seconds = _number(options, "client") or 1, _number(options, "time")
+    if seconds is None:
+        count = clients * (_number(options, "transactions") or _DEFAULT_TRANSACTIONS)
+    else:
+        count = seconds * (_number(options, "rate") or _RATE * min(_number(options, "jobs") or 1, clients))
+    size = count * _LINE_BYTES
+
+    def flags(room: LogRoom) -> tuple[str, ...]:
+        sampled = next((f"{rate:g}" for rate in (1, 0.1, 0.01) if size * rate <= room.room), "0.001")
+        return ("-l", f"--log-prefix={room.prefix}", *([f"--sampling-rate={sampled}"] if sampled != "1" else []))
+
+    prefix = options.get("log-prefix", "pgbench_log") if "log" in options else ""
+    return ExtraLog("transaction log", prefix, size, "log-prefix" in options, flags)
+
+
+def _number(options: Mapping[str, str], name: str) -> float | None:
     try:
-        found, rest = getopt.gnu_getopt(list(arguments), _SHORT + ("d" if old else "d:"), _LONG.split())
+        return float(options[name]) or None
+    except (KeyError, ValueError):
+        return None
+
+
+def read(line: CommandLine) -> Command:
+    """See Launcher. Raises UserError if the arguments do not ask for a benchmark."""
+    match = _VERSION.match(line.version)
+    version = (int(match[1]), int(match[2] or 0)) if match else (18, 0)
+    is_old = match is not None and version < (17, 0)
+    try:
+        found, rest = getopt.gnu_getopt(list(line.arguments), _SHORT + ("d" if is_old else "d:"), _LONG.split())
     except getopt.GetoptError:
-        return NotUnderstood()
+        return NOT_UNDERSTOOD
     options = {_LETTERS.get(name.lstrip("-"), name.lstrip("-")): value for name, value in found}
     if "initialize" in options:
         raise UserError("pgbench -i fills tables and measures nothing: start it without `benchwatch run`")
     for name in _NO_BENCHMARK:
         if name in options or options.get("builtin") == "list":
             raise UserError(f"pgbench --{name} is not a benchmark: start it without `benchwatch run`")
-    database = options.get("dbname") or ("" if old else options.get("d", "")) or (rest[0] if rest else "")
-    return PgbenchCommand(options, database, number)
+    database = options.get("dbname") or ("" if is_old else options.get("d", "")) or (rest[0] if rest else "")
+    connection = [f"--{name}={options[name]}" for name in ("host", "port", "username") if name in options]
+    connection += [f"--dbname={database}"] if database else []
+    command = _prepared(options, version, line.percentiles)
+    return command._replace(facts=lambda benchmark, host: postgres.facts(benchmark, connection, host, _SCALE))
