@@ -170,7 +170,7 @@ def page(folder: Path, name: str) -> str:
     while runs.poll(LATER):
         pass
     exporter = Exporter(runs, [], [], None, lambda: LATER)
-    view, places = exporter.run(name), exporter.places(name)
+    view, places = exporter.run(name), runs.places(name)
     assert view is not None
     looks = Looks(RunsSettings(), Buckets())
 

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.metrics.samples import PARTS, Part, Source
@@ -52,18 +53,28 @@ class FakeExporter:
     def run(self, name: str) -> Run | None:
         return self.pages.get(name) or next((run for run in self.runs() if run.name == name), None)
 
-    def places(self, name: str) -> Sequence[RunPlace]:
-        return ()
-
     def before(self, run: Run) -> None:
         return None
 
     @property
-    def run_names(self) -> Sequence[str]:
-        return list(self.pages)
+    def watched(self) -> "FakeRuns":
+        return FakeRuns(SimpleNamespace(lost=self.lost, paths=()), self.faults, list(self.pages))
 
     def cvms(self) -> Sequence[Cvm]:
         return self.targets
+
+
+@dataclass
+class FakeRuns:
+    """The watched folders of a fake exporter."""
+
+    roots: SimpleNamespace
+    problems: Sequence[str]
+    names: Sequence[str]
+    workers: Sequence[object] = ()
+
+    def places(self, name: str) -> Sequence[RunPlace]:
+        return ()
 
 
 @dataclass

@@ -106,8 +106,8 @@ class _Pages:
     ) -> None:
         self._exporter = exporter
         self._looks = looks
-        self._past = PastRuns(exporter, looks.settings, looks.reading)
-        self._comparisons = ComparisonPages(exporter, looks.settings, looks.reading)
+        self._past = PastRuns(exporter.watched, looks.settings, looks.reading)
+        self._comparisons = ComparisonPages(exporter.watched, looks.settings, looks.reading)
         self._pushes = pushes
         self._own = own
         self._clock = clock
@@ -157,8 +157,8 @@ class _Pages:
         name = request.match_info["run"]
         view = self._exporter.run(name)
         if view is None:
-            return await answer(request, no_run(name, self._exporter.run_names), _headers(RUN_POLICY), 404)
-        parts = await self._looks.parts(view, self._exporter.places(name), self._exporter.before(view))
+            return await answer(request, no_run(name, self._exporter.watched.names), _headers(RUN_POLICY), 404)
+        parts = await self._looks.parts(view, self._exporter.watched.places(name), self._exporter.before(view))
         text = run_page(view, parts, now=self._clock(), since=request.query.get("since"), grafana=self._grafana)
         return await answer(request, text, _headers(RUN_POLICY))
 

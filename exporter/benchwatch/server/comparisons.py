@@ -9,8 +9,8 @@ What was compared is kept for a minute, for everybody who has its address.
 """
 
 import asyncio
-import logging
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -25,6 +25,7 @@ from ..plots.benchmark import shown as drawn_families
 from ..plots.run_view import views
 from ..plots.section import Section, attempted_section, rendered
 from ..plots.stage import stages
+from ..runs.watcher import Runs
 from ..settings.settings import RunsSettings
 from ..show.as_html import html
 from ..values.errors import UserError
@@ -32,9 +33,7 @@ from ..values.printable import in_html
 from . import cells
 from .assets import RUN_STYLE, document
 from .catalogue import Query
-from .exporter import Exporter
-
-_log = logging.getLogger("benchwatch.server")
+from .chores import in_turn, shown
 
 KEPT = 60.0
 """Seconds for which a comparison is kept."""
@@ -69,10 +68,10 @@ class Asked(NamedTuple):
 
 
 class ComparisonPages:
-    """The comparisons of an exporter. `reading` is held while files are read."""
+    """The comparisons of watched runs. `reading` is held while files are read."""
 
-    def __init__(self, exporter: Exporter, settings: RunsSettings, reading: asyncio.Lock) -> None:
-        self._exporter = exporter
+    def __init__(self, watched: Runs, settings: RunsSettings, reading: asyncio.Lock) -> None:
+        self._watched = watched
         self._settings = settings
         self._reading = reading
         self._made: dict[tuple[str, ...], asyncio.Task[str]] = {}
@@ -111,7 +110,7 @@ class ComparisonPages:
 
     def _link(self, name: str) -> str:
         """To the page of a run, or to the runs of an experiment on the landing page."""
-        if self._exporter.places(name):
+        if self._watched.places(name):
             return cells.run_link(name)
         return f'<a href="./{in_html(Query(q=name, open=(name,)).address)}">{in_html(name)}</a>'
 
@@ -119,28 +118,22 @@ class ComparisonPages:
         asyncio.get_running_loop().call_later(KEPT, self._made.pop, names, None)
 
     async def _compare(self, asked: Asked) -> str:
-        known = {name: [list(place.paths) for place in self._exporter.places(name)] for name in asked.names}
-        roots = list(self._exporter.roots)
-        async with self._reading:
-            return await asyncio.to_thread(self._compared, asked, known, roots)
+        known = {name: [place.paths for place in self._watched.places(name)] for name in asked.names}
+        html, _ = await in_turn(self._reading, partial(shown, partial(self._compared, asked, known)))
+        return html
 
-    def _compared(self, asked: Asked, known: Mapping[str, list[list[Path]]], roots: Sequence[Path]) -> str:
-        try:
-            files = {name: found or self._repeats(name, roots) for name, found in known.items()}
-            _check(asked, files)
-            families = compared() | drawn_families()
-            sides = [side(name, files[name], self._settings, force=True, families=families) for name in asked.names]
-            return "".join(map(rendered, _sections(asked, sides)))
-        except (UserError, OSError) as error:
-            return cells.note(str(error))
-        except Exception as error:  # a fault of ours, which must not affect other pages
-            _log.warning("a comparison failed: %s: %s", type(error).__name__, error, exc_info=True)
-            return cells.note(f"cannot be compared: {type(error).__name__}; see the exporter's log")
+    def _compared(self, asked: Asked, known: Mapping[str, list[list[Path]]]) -> str:
+        files = {name: found or self._repeats(name) for name, found in known.items()}
+        _check(asked, files)
+        families = compared() | drawn_families()
+        sides = [side(name, files[name], self._settings, force=True, families=families) for name in asked.names]
+        return "".join(map(rendered, _sections(asked, sides)))
 
-    def _repeats(self, name: str, roots: Sequence[Path]) -> list[list[Path]]:
+    def _repeats(self, name: str) -> list[list[Path]]:
         """The runs of the experiment or sweep of that name, from their records."""
         if not name or Path(name).name != name:
             return []
+        roots = self._watched.roots.paths
         return [[path] for root in roots for path in repeats(root / name, self._settings, tolerant=True)]
 
 

@@ -1,6 +1,6 @@
 """The exporter as a whole: what its runs, CVMs and own samples show, as metrics and as data."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from ..model.run import Run, Worker
 from ..nutanix.cvm_snapshot import Status
 from ..nutanix.poller import Poller
 from ..runs.observer import Observer
-from ..runs.place import RunPlace
 from ..runs.watcher import Runs
 from ..runs.worker_model import shown, silent
 from .own_metrics import OwnMetrics
@@ -41,7 +40,7 @@ class Exporter:
         limits: Limits = DEFAULT,
         own: OwnMetrics | None = None,
     ) -> None:
-        self._runs = runs
+        self.watched = runs
         self._cvms = cvms
         self._own = own
         self._others = others
@@ -54,20 +53,20 @@ class Exporter:
 
     def render(self, parts: frozenset[Part]) -> str:
         """The exposition of these parts."""
-        sources = [*self._others, self._runs, *self._runs.workers, *self._cvms, self._exposition]
+        sources = [*self._others, self.watched, *self.watched.workers, *self._cvms, self._exposition]
         own = self._own.render() if self._own and "live" in parts else ""
         return own + self._exposition.render(sources, parts, _rank)
 
     @property
     def ready(self) -> bool:
         """Whether the output that existed at the start has been read; once ready, it stays ready."""
-        self._ready = self._ready or (self._runs.looked and not self._runs.behind)
+        self._ready = self._ready or (self.watched.looked and not self.watched.behind)
         return self._ready
 
     @property
     def catching_up(self) -> str:
         """What is still being read, for example `reading 2 runs, 41% of 120.3 MB`; empty when nothing is."""
-        behind = self._runs.behind
+        behind = self.watched.behind
         if not behind:
             return ""
         read = sum(run.bytes_read for run in behind)
@@ -75,24 +74,9 @@ class Exporter:
         runs = f"{len(behind)} run{'s' * (len(behind) > 1)}"
         return f"reading {runs}, {read / size:.0%} of {size / 1e6:.1f} MB"
 
-    @property
-    def lost(self) -> Mapping[Path, str]:
-        """The folders of runs that cannot be read at the moment, and why."""
-        return self._runs.roots.lost
-
-    @property
-    def faults(self) -> Sequence[str]:
-        """What is wrong with the configuration and with files of runs: a sentence each."""
-        return self._runs.problems
-
-    @property
-    def run_names(self) -> Sequence[str]:
-        """The labels of all runs, the most recently changed first."""
-        return self._runs.names
-
     def runs(self) -> list[Run]:
         """All runs in memory."""
-        present = self._runs.workers
+        present = self.watched.workers
         self._shown = {worker: self._shown[worker] for worker in present if worker in self._shown}
         workers: dict[str, list[Worker]] = {}
         for worker in present:
@@ -101,7 +85,7 @@ class Exporter:
 
     def run(self, name: str) -> Run | None:
         """The run with that label; None if there is none."""
-        runs = self._runs.named(name)
+        runs = self.watched.named(name)
         if runs is None:
             return None
         workers = [self._model(worker) for run in runs for worker in run.workers]
@@ -114,22 +98,13 @@ class Exporter:
         start = min((worker.start for worker in run.workers if worker.start is not None), default=0.0)
         found = {
             worker.start: worker.run
-            for worker in self._runs.workers
+            for worker in self.watched.workers
             if worker.tool.name in tools
             and worker.start is not None
             and worker.start < start
             and worker.run != run.name
         }
         return self.run(found[max(found)]) if found else None
-
-    def places(self, name: str) -> list[RunPlace]:
-        """Where the files of the run with that label are, each place with workers of its own."""
-        return self._runs.places(name)
-
-    @property
-    def roots(self) -> Sequence[Path]:
-        """The folders of runs."""
-        return self._runs.roots.paths
 
     def cvms(self) -> list[Cvm]:
         """The configured CVMs."""

@@ -43,8 +43,8 @@ def landing_page(
     `past` knows the runs that have left memory.
     """
     runs = exporter.runs()
-    known = past.known(runs) if past else {}
-    listed = catalogue(runs, exporter.run_names, query or Query(), known)
+    known = past.known() if past else {}
+    listed = catalogue(runs, exporter.watched.names, query or Query(), known)
     workers = [worker for run in (*runs, *known.values()) for worker in run.workers]
     counts = Counter(worker.state for run in runs if run.active for worker in run.workers)
     live = "".join(
@@ -85,12 +85,12 @@ def _banners(exporter: Exporter) -> str:
         texts.append(f"Not ready: {STILL_READING}")
     if exporter.catching_up:
         texts.append(f"Catching up: {exporter.catching_up}. Figures are incomplete until then.")
-    for folder, reason in exporter.lost.items():
+    for folder, reason in exporter.watched.roots.lost.items():
         texts.append(
             f"The folder of runs {folder} cannot be read: {reason}. Create it or let the exporter's user read it, or "
             f"start the exporter with another --runs.path. The exporter watches it as soon as it can read it."
         )
-    return cells.faults([*texts, *exporter.faults])
+    return cells.faults([*texts, *exporter.watched.problems])
 
 
 def _form(workers: Sequence[Worker], query: Query) -> str:

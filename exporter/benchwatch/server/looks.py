@@ -9,10 +9,8 @@ beginning, and once more when the run has ended.
 """
 
 import asyncio
-import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -24,12 +22,10 @@ from ..model.run import Run
 from ..plots.benchmark import shown
 from ..runs.place import RunPlace
 from ..settings.settings import RunsSettings
-from ..values.errors import UserError
 from ..values.printable import in_html
 from . import run_plots
 from .cells import note
-
-_log = logging.getLogger("benchwatch.server")
+from .chores import Chore, PagePart
 
 KEPT = 30.0
 """Seconds after the last request for which a run is followed."""
@@ -41,52 +37,6 @@ _SHARE = 150
 """Seconds of pause for a second of processor time."""
 _FIRST, _FURTHER = 2.0, 0.3
 """Seconds that a request waits for the first drawing, and for a further one."""
-
-
-class PagePart(NamedTuple):
-    """A part of the page, which is sent only if the browser has another version of it."""
-
-    version: str
-    html: str
-
-
-class _Chore:
-    """A part that is drawn repeatedly; `work` returns HTML, or None if nothing has changed."""
-
-    def __init__(self, lock: asyncio.Lock, pause: float, work: Callable[[], str | None]) -> None:
-        self.part: PagePart | None = None
-        self.task: asyncio.Task[None] | None = None
-        self._lock = lock
-        self._pause = pause
-        self._work = work
-        self._due = 0.0
-
-    def start(self, looks: int) -> None:
-        """Draw it again, unless it is being drawn or not yet due."""
-        if self.task is None and time.monotonic() >= self._due:
-            self.task = asyncio.create_task(self._draw(looks))
-
-    async def _draw(self, looks: int) -> None:
-        try:
-            async with self._lock:
-                html, cost = await asyncio.to_thread(self._worked)
-        finally:
-            self.task = None
-        first = self.part is None
-        self._due = time.monotonic() + max(self._pause, 0.0 if first else cost * _SHARE * looks)
-        if html is not None:
-            self.part = PagePart(f"{time.monotonic_ns():x}", html)
-
-    def _worked(self) -> tuple[str | None, float]:
-        begun = time.thread_time()
-        try:
-            html = self._work()
-        except (UserError, OSError) as error:
-            html = note(f"{error}")
-        except Exception as error:  # a bug in one part must not affect the others
-            _log.warning("a part of a run's page cannot be drawn: %s: %s", type(error).__name__, error, exc_info=True)
-            html = note(f"cannot be drawn: {type(error).__name__}; see the exporter's log")
-        return html, time.thread_time() - begun
 
 
 class _Look:
@@ -101,7 +51,7 @@ class _Look:
         self.followed = [ReplayedRun(looks.settings, looks.buckets, looks.families) for _ in places]
         self._timelines: Sequence[Timeline] = ()
         self._drawn: object = None
-        self.course = _Chore(looks.reading, _PAUSE, self._course)
+        self.course = Chore(looks.reading, _PAUSE, self._course)
         self.chores = {"course": self.course}
         if url := looks.prometheus:
             for name, pause, work in (
@@ -109,7 +59,7 @@ class _Look:
                 ("why", _MACHINE, lambda: run_plots.why(url, self._timelines)),
                 ("machine", _MACHINE, lambda: run_plots.machine(url, self._timelines)),
             ):
-                self.chores[name] = _Chore(looks.asking, pause, work)
+                self.chores[name] = Chore(looks.asking, pause, work)
 
     def stop(self) -> None:
         """Read no further."""
@@ -170,15 +120,15 @@ class Looks:
         look.run, look.places, look.before = run, places, before
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(KEPT, self._look_after)
-        course = look.course
-        course.start(len(self._looks))
+        course, share = look.course, _SHARE * len(self._looks)
+        course.start(share)
         if course.task:
             await asyncio.wait({course.task}, timeout=_FURTHER if course.part else _FIRST)
         if course.part is None:
             return {"course": PagePart("", f"<p>{in_html(look.reading)}</p>")}
         for chore in look.chores.values():
             if chore is not course:
-                chore.start(len(self._looks))
+                chore.start(share)
         return {name: chore.part for name, chore in look.chores.items() if chore.part}
 
     def _look_after(self) -> None:

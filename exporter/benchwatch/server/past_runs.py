@@ -8,6 +8,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -15,9 +16,10 @@ from ..history.find import read_runs
 from ..metrics.buckets import Buckets
 from ..model.run import Report, Run
 from ..runs.place import RunPlace
+from ..runs.watcher import Runs
 from ..runs.worker_model import shown
 from ..settings.settings import RunsSettings
-from .exporter import Exporter
+from .chores import in_turn
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -32,55 +34,54 @@ _REPORTS = 60
 
 
 class PastRuns:
-    """The runs of an exporter that are not in memory. `reading` is held while files are read."""
+    """The watched runs that are not in memory. `reading` is held while files are read."""
 
-    def __init__(self, exporter: Exporter, settings: RunsSettings, reading: asyncio.Lock) -> None:
-        self._exporter = exporter
+    def __init__(self, watched: Runs, settings: RunsSettings, reading: asyncio.Lock) -> None:
+        self._watched = watched
         self._settings = settings
         self._reading = reading
         self._known: dict[str, Run] = {}
         self._asked = 0.0
         self._task: asyncio.Task[None] | None = None
 
-    def known(self, present: Sequence[Run]) -> Mapping[str, Run]:
+    def known(self) -> Mapping[str, Run]:
         """Those that have been read, by name; reads on if there are others. One that is present is read anew later."""
-        names = set(self._exporter.run_names) - {run.name for run in present}
-        self._known = {name: run for name, run in self._known.items() if name in names}
+        absent = self._absent()
+        self._known = {name: run for name, run in self._known.items() if name in absent}
         self._asked = time.monotonic()
-        if self._task is None and len(self._known) < min(len(names), MOST_RUNS):
+        if self._task is None and len(self._known) < min(len(absent), MOST_RUNS):
             self._task = asyncio.create_task(self._read_on())
         return self._known
 
+    def _absent(self) -> list[str]:
+        present = {worker.run for worker in self._watched.workers}
+        return [name for name in self._watched.names if name not in present]
+
     async def _read_on(self) -> None:
         try:
-            while time.monotonic() - self._asked < KEPT and (name := self._next()) is not None:
-                places = self._exporter.places(name)
-                async with self._reading:
-                    self._known[name], cost = await asyncio.to_thread(self._read, name, places)
+            while time.monotonic() - self._asked < KEPT:
+                name = next((one for one in self._absent()[:MOST_RUNS] if one not in self._known), None)
+                if name is None:
+                    return
+                places = self._watched.places(name)
+                self._known[name], cost = await in_turn(self._reading, partial(self._read, name, places))
                 await asyncio.sleep(cost * (1 / _SHARE - 1))
         finally:
             self._task = None
 
-    def _next(self) -> str | None:
-        present = {run.name for run in self._exporter.runs() if run.workers}
-        absent = [name for name in self._exporter.run_names if name not in present][:MOST_RUNS]
-        return next((name for name in absent if name not in self._known), None)
-
-    def _read(self, name: str, places: Sequence[RunPlace]) -> tuple[Run, float]:
-        """The run and the processor seconds that it took; it has no workers if it is too large."""
-        begun = time.thread_time()
+    def _read(self, name: str, places: Sequence[RunPlace]) -> Run:
+        """The run; it has no workers if it is too large."""
         try:
             files = [place.folder / file for place in places for file in place.files]
             if sum(file.stat().st_size for file in files) > MOST_BYTES:
-                return Run(name), time.thread_time() - begun
+                return Run(name)
             paths = [path for place in places for path in place.paths]
             found = read_runs(paths, self._settings, Buckets(1))
             workers = [shown(worker) for run in found for worker in run.workers]
         except Exception as error:  # a run that cannot be read, or a fault of ours, must not affect the others
             _log.debug("run %s cannot be read for the overview: %s", name, error)
             workers = []
-        thin = (replace(one, parameters={}, reports=_some(one.reports)) for one in workers)
-        return Run(name, tuple(thin)), time.thread_time() - begun
+        return Run(name, tuple(replace(one, parameters={}, reports=_some(one.reports)) for one in workers))
 
 
 def _some(reports: Sequence[Report]) -> tuple[Report, ...]:

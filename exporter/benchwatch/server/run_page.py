@@ -17,7 +17,7 @@ from ..values.names import natural
 from ..values.printable import in_html
 from . import cells
 from .assets import RUN_STYLE, document
-from .looks import PagePart
+from .chores import PagePart
 
 _PARTS = ("alerts", "why", "course", "machine")
 _ACTIVE_SECONDS, _ENDED_SECONDS = 1, 5
