@@ -1,7 +1,6 @@
 import socket
 import ssl
 import subprocess
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from benchwatch.server.webconfig import WebConfigFile
 from benchwatch.values.errors import ConfigError
 from tests.support.certificates import make_ca, make_certificate, openssl
 from tests.support.serving import FakeExporter, Served, served
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -99,19 +98,6 @@ def test_client_certificates_are_verified(made: Path, kind: str) -> None:
                 get(server, made)
 
 
-def is_shown(server: Served, server_name: str | None, number: str) -> bool:
-    try:
-        return serial(server, server_name) == number
-    except ConnectionError:  # it came at the moment at which the server listens anew
-        return False
-
-
-@pytest.fixture(autouse=True)
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Has the server look at its files often."""
-    monkeypatch.setattr("benchwatch.server.listen._RENEWAL", 0.05)
-
-
 @pytest.mark.parametrize("server_name", ["localhost", None])
 def test_a_renewed_certificate_is_used_without_a_restart(made: Path, tmp_path: Path, server_name: str | None) -> None:
     for name in ("ca.crt", "ca.key", "server.crt", "server.key"):
@@ -119,7 +105,7 @@ def test_a_renewed_certificate_is_used_without_a_restart(made: Path, tmp_path: P
     with served(config=tls(tmp_path)) as server:
         assert serial(server, server_name) == "serial=0B"
         make_certificate(tmp_path, "server", 99)
-        eventually(lambda: is_shown(server, server_name, "serial=63"), "it is used")
+        assert serial(server, server_name) == "serial=63"
         assert get(server, made).status_code == 200
 
 
@@ -130,26 +116,12 @@ def test_a_renewal_that_cannot_be_used_is_said_and_the_old_one_stays(
         (tmp_path / name).write_bytes((made / name).read_bytes())
     with served(config=tls(tmp_path)) as server:
         (tmp_path / "server.crt").write_text("half a certif")
-        eventually(lambda: bool(caplog.records), "it is said")
         assert serial(server) == serial(server) == "serial=0B"
     [record] = caplog.records
     assert record.getMessage().startswith(
         f"{tmp_path}/server.crt and {tmp_path}/server.key: expected a PEM certificate"
     )
     assert record.getMessage().endswith("the previous settings stay in force")
-
-
-def test_the_range_of_versions_is_kept_to(made: Path) -> None:
-    context = tls(made, min_version="TLS13")().tls
-    assert context and (context.minimum_version, context.maximum_version) == (
-        ssl.TLSVersion.TLSv1_3,
-        ssl.TLSVersion.TLSv1_3,
-    )
-    with served(config=tls(made, max_version="TLS12")) as server:
-        client = ssl.create_default_context(cafile=str(made / "ca.crt"))
-        plain = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
-        with client.wrap_socket(plain, server_hostname="localhost") as connection:
-            assert connection.version() == "TLSv1.2"
 
 
 def test_files_that_cannot_be_used_are_named(made: Path, tmp_path: Path) -> None:
@@ -173,16 +145,21 @@ def test_files_that_cannot_be_used_are_named(made: Path, tmp_path: Path) -> None
         assert message in str(caught.value)
 
 
-def test_what_the_file_says_of_clients_certificates_holds_without_a_restart(made: Path) -> None:
-    with served(config=tls(made)) as server:
-        assert get(server, made).status_code == 200
-        required = written(client_auth_type="RequireAndVerifyClientCert", client_ca_file="ca.crt")
-        (made / "web.yml").write_text(required)
-        eventually(lambda: not is_let_in(server, made), "a certificate is required")
-        assert not is_let_in(server, made, pair(made / "other", "stranger"))
-        assert is_let_in(server, made, pair(made, "client"))
-        (made / "web.yml").write_text(written(max_version="TLS12"))
-        eventually(lambda: version(server, made) == "TLSv1.2", "the version holds")
+def test_other_authorities_of_clients_hold_without_a_restart_and_whether_they_must_have_one_takes_a_restart(
+    made: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    required = {"client_auth_type": "RequireAndVerifyClientCert"}
+    client, stranger = pair(made, "client"), pair(made / "other", "stranger")
+    with served(config=tls(made, **required, client_ca_file="ca.crt")) as server:
+        assert is_let_in(server, made, client) and not is_let_in(server, made, stranger)
+        (made / "web.yml").write_text(written(**required, client_ca_file="other/ca.crt"))
+        assert is_let_in(server, made, stranger) and not is_let_in(server, made, client)
+        (made / "web.yml").write_text(written())
+        assert is_let_in(server, made, stranger) and not is_let_in(server, made)
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
+        f"{made}/web.yml: tls_server_config.client_auth_type: cannot be changed without a restart; "
+        "the previous settings stay in force"
+    ]
 
 
 def is_let_in(server: Served, folder: Path, certificate: tuple[str, str] | None = None) -> bool:
@@ -190,11 +167,3 @@ def is_let_in(server: Served, folder: Path, certificate: tuple[str, str] | None 
         return get(server, folder, certificate).status_code == 200
     except requests.ConnectionError:
         return False
-
-
-def version(server: Served, folder: Path) -> str | None:
-    client = ssl.create_default_context(cafile=str(folder / "ca.crt"))
-    plain = socket.create_connection(("127.0.0.1", server.port), PATIENCE)
-    with suppress(OSError), client.wrap_socket(plain, server_hostname="localhost") as connection:
-        return connection.version()
-    return None

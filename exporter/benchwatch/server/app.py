@@ -83,7 +83,6 @@ def make_app(
     async def add_headers(_request: web.Request, response: web.StreamResponse) -> None:
         response.headers["Server"] = "benchwatch"
         response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers.update(config().headers)
 
     async def stop(_app: web.Application) -> None:
         pushes.stop()

@@ -1,6 +1,5 @@
 """The server: listens on addresses, with or without TLS."""
 
-import asyncio
 import logging
 import ssl
 from collections.abc import Sequence
@@ -21,8 +20,6 @@ _log = logging.getLogger("benchwatch.server")
 
 IDLE = 120.0
 """Seconds that a connection stays open between two requests: longer than any usual scrape interval."""
-_RENEWAL = 5.0
-"""Seconds between two looks at the settings of TLS."""
 _STOPPING = 5.0
 """Seconds that unfinished answers have when the server stops."""
 
@@ -38,59 +35,10 @@ def listen_address(text: str) -> tuple[str | None, int]:
     return bare or None, int(port)
 
 
-class Serving:
-    """A running server, which listens anew when `config` has other TLS."""
-
-    def __init__(self, runner: web.AppRunner, config: CurrentConfig) -> None:
-        self._runner = runner
-        self._config = config
-        self._context = config().tls
-        self._sites: dict[tuple[str | None, int], web.TCPSite] = {}
-        self._renewing = asyncio.create_task(self._renew()) if self._context else None
-
-    @property
-    def addresses(self) -> list[Any]:
-        """Addresses of the sockets, as the system reports them."""
-        return self._runner.addresses
-
-    async def listen(self, host: str | None, port: int) -> None:
-        """Also accept connections on this address. Raises OSError."""
-        before = len(self.addresses)
-        site = web.TCPSite(self._runner, host, port, ssl_context=self._context)
-        await site.start()
-        self._sites[host, self.addresses[before][1]] = site
-
-    async def _renew(self) -> None:
-        """Listen anew with each new context; connections that are open keep theirs."""
-        while True:
-            await asyncio.sleep(_RENEWAL)
-            if (context := self._config().tls) is self._context:
-                continue
-            self._context = context
-            for (host, port), before in list(self._sites.items()):
-                await before.stop()
-                while not await self._listens_again(host, port):
-                    await asyncio.sleep(_RENEWAL)
-
-    async def _listens_again(self, host: str | None, port: int) -> bool:
-        try:
-            await self.listen(host, port)
-        except OSError as error:
-            _log.error("cannot listen on port %d with the new TLS settings: %s", port, error.strerror)
-            return False
-        return True
-
-    async def cleanup(self) -> None:
-        """Stop: accept no more connections, and give unfinished answers time to end."""
-        if self._renewing:
-            self._renewing.cancel()
-        await self._runner.cleanup()
-
-
 async def serve(
     app: web.Application, addresses: Sequence[str], config: CurrentConfig = WebConfig, external_url: str = ""
-) -> Serving:
-    """Serve `app` on all of the addresses, until `await serving.cleanup()`. People open its pages at `external_url`.
+) -> web.AppRunner:
+    """Serve `app` on all of the addresses, until `await runner.cleanup()`. People open its pages at `external_url`.
 
     Raises ConfigError when an address cannot be used.
     """
@@ -107,20 +55,30 @@ async def serve(
     server = runner.server
     if server is not None:
         app[OWN].connections.set_function(lambda: len(server.connections))
-    serving = Serving(runner, config)
-    try:
-        for address, host, port in wanted:
-            try:
-                await serving.listen(host, port)
-            except OSError as error:
-                raise ConfigError(f"cannot listen on {address!r}: {error.strerror or error}; {_OTHER}") from error
-    except ConfigError:
-        await serving.cleanup()
-        raise
-    app[LOOPBACK].update((host, port) for host, port, *_ in serving.addresses if is_loopback(host))
+    context = _always_current(config)
+    for address, host, port in wanted:
+        try:
+            await web.TCPSite(runner, host, port, ssl_context=context).start()
+        except OSError as error:
+            await runner.cleanup()
+            raise ConfigError(f"cannot listen on {address!r}: {error.strerror or error}; {_OTHER}") from error
+    app[LOOPBACK].update((host, port) for host, port, *_ in runner.addresses if is_loopback(host))
     if not is_loopback(urlsplit(external_url).hostname or ""):
-        _warn_of_openness(serving.addresses, config())
-    return serving
+        _warn_of_openness(runner.addresses, config())
+    return runner
+
+
+def _always_current(config: CurrentConfig) -> ssl.SSLContext | None:
+    """A context with which each handshake has the certificates of that moment; None without TLS."""
+
+    def renew(connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:
+        if context := config().tls:
+            connection.context = context
+
+    found = config().tls
+    if found:
+        found.sni_callback = renew  # called for each handshake, whether or not its client names the server
+    return found
 
 
 def _warn_of_openness(addresses: Sequence[Any], config: WebConfig) -> None:

@@ -1,4 +1,4 @@
-"""The web configuration file of `--web.config.file`: TLS, users and headers, in the format of Prometheus' own programs.
+"""The web configuration file of `--web.config.file`: TLS and users, in the format of Prometheus' own programs.
 
 https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuration.md
 
@@ -7,15 +7,12 @@ https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuratio
       key_file: server.key
       client_auth_type: NoClientCert      # or VerifyClientCertIfGiven, RequireAndVerifyClientCert
       client_ca_file: clients.crt
-      min_version: TLS12
-      max_version: TLS13
-    http_server_config:
-      headers: {Strict-Transport-Security: max-age=31536000}
     basic_auth_users:
       prometheus: $2y$10$...              # bcrypt, as `htpasswd -nB` prints it
 
 Other keys of that format are refused by name, never ignored: a proxy in front does what they do (deploy/Caddyfile). The
-file and the certificates are read again when they change. Adding or removing TLS or all users takes a restart.
+file and the certificates are read again when they change. Adding or removing TLS or all users takes a restart, and so
+does another `client_auth_type`.
 """
 
 import logging
@@ -34,19 +31,11 @@ from .users import Users
 
 _log = logging.getLogger("benchwatch.server")
 
-_VERSIONS = {"TLS12": ssl.TLSVersion.TLSv1_2, "TLS13": ssl.TLSVersion.TLSv1_3}
 _CLIENT_AUTH_TYPES = {
     "NoClientCert": ssl.CERT_NONE,
     "VerifyClientCertIfGiven": ssl.CERT_OPTIONAL,
     "RequireAndVerifyClientCert": ssl.CERT_REQUIRED,
 }
-_HEADERS = (
-    "Content-Security-Policy",
-    "Strict-Transport-Security",
-    "X-Content-Type-Options",
-    "X-Frame-Options",
-    "X-XSS-Protection",
-)
 _HASH = re.compile(r"\$2[aby]\$(0[4-9]|[12][0-9]|3[01])\$[./A-Za-z0-9]{53}")
 
 
@@ -55,17 +44,10 @@ class _Tls(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     key_file: str
     client_auth_type: str = "NoClientCert"
     client_ca_file: str | None = None
-    min_version: str = "TLS12"
-    max_version: str = "TLS13"
-
-
-class _Http(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    headers: dict[str, str] = {}
 
 
 class _Content(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tls_server_config: _Tls | None = None
-    http_server_config: _Http | None = None
     basic_auth_users: dict[str, str] | None = None
 
 
@@ -73,8 +55,6 @@ class WebConfig(NamedTuple):
     """The content of a web configuration file; without one, there is no TLS, and everybody has access."""
 
     tls: ssl.SSLContext | None = None
-    headers: dict[str, str] = {}
-    """Added to every response."""
     users: Users | None = None
     """None: everybody has access."""
     files: Sequence[Path] = ()
@@ -106,6 +86,9 @@ class WebConfigFile:
                 ):
                     if bool(now) != bool(before):  # also of a file that is half written
                         raise ConfigError(f"{self._path}: {key}: cannot be added or removed without a restart")
+                if config.tls and self._config.tls and config.tls.verify_mode != self._config.tls.verify_mode:
+                    where = f"{self._path}: tls_server_config.client_auth_type"
+                    raise ConfigError(f"{where}: cannot be changed without a restart")
                 self._config = config
                 self._stamps = [_stamp(file) for file in config.files]
                 _log.info("%s has changed; the new settings are in force", self._path)
@@ -126,12 +109,6 @@ def _stamp(path: Path) -> tuple[int, int, int]:
 def load_web_config(path: Path) -> WebConfig:
     """The content of the file. Raises ConfigError, which names the file, the key and what was expected."""
     content = read_yaml(path, _Content)
-    headers = content.http_server_config.headers if content.http_server_config else {}
-    for name, value in headers.items():
-        if name.lower() not in map(str.lower, _HEADERS):
-            raise ConfigError(f"{path}: http_server_config.headers: expected {either(_HEADERS)}, got {name!r}")
-        if not value.isprintable():
-            raise ConfigError(f"{path}: http_server_config.headers.{name}: expected one line of text, got {value!r}")
     users = content.basic_auth_users or {}
     for user, digest in users.items():
         if ":" in user or not user:
@@ -142,7 +119,6 @@ def load_web_config(path: Path) -> WebConfig:
     files = [path.parent / file for file in (tls.cert_file, tls.key_file, tls.client_ca_file) if file] if tls else []
     return WebConfig(
         _context(f"{path}: tls_server_config", tls, *files) if tls else None,
-        {name: value for name, value in headers.items() if value.strip()},
         Users(users) if users else None,
         [path, *files],
     )
@@ -150,24 +126,17 @@ def load_web_config(path: Path) -> WebConfig:
 
 def _context(where: str, tls: _Tls, certificate: Path, key: Path, client_ca: Path | None = None) -> ssl.SSLContext:
     """`where` is the place of the settings, for messages. Raises ConfigError."""
-    for setting, value, allowed in (
-        ("client_auth_type", tls.client_auth_type, _CLIENT_AUTH_TYPES),
-        ("min_version", tls.min_version, _VERSIONS),
-        ("max_version", tls.max_version, _VERSIONS),
-    ):
-        if value not in allowed:
-            raise ConfigError(f"{where}.{setting}: expected {either(list(allowed))}, got {value!r}")
-    if tls.min_version > tls.max_version:
-        raise ConfigError(f"{where}.min_version: expected at most max_version ({tls.max_version})")
-    verifies = tls.client_auth_type != "NoClientCert"
+    kind = tls.client_auth_type
+    if kind not in _CLIENT_AUTH_TYPES:
+        raise ConfigError(f"{where}.client_auth_type: expected {either(list(_CLIENT_AUTH_TYPES))}, got {kind!r}")
+    verifies = kind != "NoClientCert"
     if verifies and not client_ca:
-        raise ConfigError(f"{where}: client_auth_type {tls.client_auth_type} requires a client_ca_file")
+        raise ConfigError(f"{where}: client_auth_type {kind} requires a client_ca_file")
     if client_ca and not verifies:
         raise ConfigError(f"{where}.client_ca_file: requires a client_auth_type other than NoClientCert")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = _VERSIONS[tls.min_version]
-    context.maximum_version = _VERSIONS[tls.max_version]
-    context.verify_mode = _CLIENT_AUTH_TYPES[tls.client_auth_type]
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.verify_mode = _CLIENT_AUTH_TYPES[kind]
     try:
         for path in filter(None, (certificate, key, client_ca)):  # the errors of ssl do not name the file
             what = str(path)
