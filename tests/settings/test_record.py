@@ -307,23 +307,14 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def test_many_records_are_read_a_few_at_a_time_and_no_worker_is_shown_without_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_worker_is_shown_without_its_own_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read = counted(monkeypatch)
     watched = many_records(tmp_path, 40)
     watched.run.look(listing(tmp_path).files, NOW)
-    before = 0
-    while True:
-        assert len(read) - before <= 8
-        before = len(read)
-        if not watched.run.read(1_000_000, NOW):
-            break
-        assert watched.run.caught_up == bool(watched.run.workers)
-    assert {worker.name: worker.runfile.labels["vm"] for worker in watched.run.workers} == {
-        f"w{number}": f"v{number}" for number in range(40)
-    }
-    assert len(read) == 40
+    while watched.run.read(10, NOW):
+        for worker in watched.run.workers:
+            assert worker.runfile.labels["vm"] == worker.name.replace("w", "v")
+    assert len(watched.run.workers) == len(read) == 40
 
 
 def test_a_changed_run_yaml_has_no_other_record_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -276,5 +276,4 @@ def open_run(place: RunPlace, settings: RunsSettings, buckets: Buckets) -> Obser
     """That run, not yet read. Raises OSError."""
     run = ObservedRun(place, settings, buckets, Faults())
     run.look(place.files, place.modified)
-    run.read_records(len(place.files))
     return run

@@ -153,7 +153,7 @@ class Recording(Stream):
         if self._begin:
             raise Rewritten
         super().restart()
-        self._position = self._released = 0
+        self._position = self._released = self._gathered = 0
         if self._parsed is not None:
             self._parsed.rewind()
             self.parser = self._parsed
@@ -167,22 +167,11 @@ class Recording(Stream):
             self.release()
         return data, self.modified
 
-    def feed(self, data: bytes) -> Sequence[Any]:
-        """See Stream."""
-        return self._gathered(super().feed(data), len(data))
-
-    def settle(self) -> Sequence[Any]:
-        """See Stream."""
-        return self._gathered(super().settle())
-
-    def close(self) -> Sequence[Any]:
-        """See Stream."""
-        return self._gathered(super().close())
-
-    def _gathered(self, records: Sequence[Any], length: int = 0) -> Sequence[Any]:
+    def gather(self, records: Sequence[Any]) -> None:
+        """Take the latencies of these records, which end in what was delivered since the last call."""
         if self.bins is not None:
-            self.bins.take(records, self._position - length, self._position)
-        return records
+            self.bins.take(records, self._gathered, self._position)
+            self._gathered = self._position
 
     def release(self) -> None:
         """Let the system reclaim a mapped file's memory; its content can still be read again."""

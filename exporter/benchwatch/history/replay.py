@@ -32,6 +32,7 @@ from ..metrics.samples import Family, Part
 from ..runs.files import FileStatus, Rewritten
 from ..runs.layout import StreamPlan
 from ..runs.observer import KEPT_LIVE, Observer
+from ..runs.stream import Stream
 from ..runs.worker_model import of_whole_run
 from ..tools.api import Moment, State
 from ..tools.beginning import PUNCTUAL
@@ -93,6 +94,10 @@ class Replay(Observer):
     def _open(self, plan: StreamPlan) -> Recording:
         recording = self._recordings[plan.name] = Recording(plan, self._folder, **self._how)
         return recording
+
+    def _apply(self, stream: Stream, records: Sequence[Any], arrived: float) -> None:
+        self._recordings[stream.plan.name].gather(records)
+        super()._apply(stream, records, arrived)
 
     @property
     def length(self) -> int:

@@ -18,7 +18,7 @@ from .layout import StreamPlan, missing, plan
 from .observer import Observer
 from .place import RunPlace
 from .recognition import Recognition
-from .run_records import RECORDS_AT_ONCE, Records
+from .run_records import Records
 from .stream import cut_into_runs
 from .unusable import Faults, FaultsOfRun
 
@@ -110,9 +110,9 @@ class ObservedRun:
     @property
     def caught_up(self) -> bool:
         """Whether everything has been read."""
-        all_read = not self._records.unread and len(self._workers) == len(self.plans)
+        all_begun = len(self._workers) == len(self.plans)
         return bool(self.broken) or (
-            all_read and all(worker.caught_up or worker.broken for worker in self._workers.values())
+            all_begun and all(worker.caught_up or worker.broken for worker in self._workers.values())
         )
 
     @property
@@ -134,7 +134,7 @@ class ObservedRun:
         return sum(worker.size for worker in self._workers.values())
 
     def look(self, files: Mapping[str, FileStatus], now: float) -> None:
-        """Take the current files, plan the streams and read new records."""
+        """Take the current files, read new records and plan the streams."""
         if self._settled and files == self.listed:
             return
         self.listed = files
@@ -152,11 +152,6 @@ class ObservedRun:
             self._configure()
         known = self._recognition.complete and bool(self.plans)
         self._settled = known and all(status.settled for status in records.values())
-
-    def read_records(self, limit: int) -> None:
-        """Read up to `limit` of the new and changed records, and apply them."""
-        self._records.read(limit)
-        self._configure()
 
     def _configure(self) -> None:
         for name, worker in self._workers.items():
@@ -227,8 +222,7 @@ class ObservedRun:
 
     def read(self, limit: int, now: float) -> int:
         """Read up to `limit` new bytes of each file and advance the clock; returns the number of bytes."""
-        if taken := len(self._records.unread):
-            self.read_records(RECORDS_AT_ONCE)
+        taken = 0
         if len(self._workers) < len(self.plans):
             self._workers = {name: self._workers.get(name) or self._begin(name) for name in self.plans}
         for name, worker in self._workers.items():
@@ -247,7 +241,7 @@ class ObservedRun:
             return 1
         worker.tick(now)
         self._say_faults(worker)
-        if worker.caught_up and worker.size and not self._records.unread:
+        if worker.caught_up and worker.size:
             if self._shown.get(name) is not worker:
                 self._look_again(name)
             self._shown[name] = worker

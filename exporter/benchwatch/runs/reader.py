@@ -120,7 +120,7 @@ class Reader:
     def _take(self, stream: Stream, data: bytes, arrived: float, now: float) -> None:
         stream.settled = False
         before = stream.parser.records
-        self._apply(stream, stream.feed(data), arrived)
+        self._apply(stream, stream.parser.feed(data), arrived)
         # What was not there at the last look is newer than that look, even if the file's time is older.
         came = arrived if self.now is None else max(arrived, min(self.now, now))
         self._note_time(stream, arrived, came, reported=stream.parser.records != before)
@@ -192,7 +192,7 @@ class Reader:
     def settle(self) -> None:
         """Count last lines that lack only their newline. If one continues later, all is read again."""
         for stream in self.streams:
-            if not stream.settled and (records := stream.settle()):
+            if not stream.settled and (records := stream.parser.settle()):
                 stream.settled = True
                 self._apply(stream, records, self.written)
                 self._date(stream)
@@ -207,7 +207,7 @@ class Reader:
         """Close it: what is incomplete now counts as truncated."""
         self.cut_off = False
         for stream in self.streams:
-            records = stream.close()
+            records = stream.parser.close()
             misread = (one.reason for one in records if isinstance(one, Misread))
             self.cut_off |= any("truncated" in reason for reason in misread)
             self._apply(stream, records, self.written)

@@ -25,8 +25,6 @@ _MOMENT = 1.0
 """Seconds within which a copy of a file is written."""
 _FAULTS_SAID = 10
 """Faults in the disks of one record that are counted and logged."""
-RECORDS_AT_ONCE = 8
-"""Records read before other runs get a turn; each takes a few milliseconds at most."""
 
 
 class Records:
@@ -35,8 +33,6 @@ class Records:
     def __init__(self, folder: Path, default: RunFile, faults: FaultsOfRun) -> None:
         self.files: Mapping[str, FileStatus] = {}
         """The records at the last look."""
-        self.unread: list[str] = []
-        """Names of records that have yet to be read."""
         self.ended = False
         """Whether any record says how a benchmark ended."""
         self.problems: dict[str, str] = {}
@@ -49,21 +45,15 @@ class Records:
         self._of_workers: dict[str, RunFile] = {}
 
     def look(self, files: Mapping[str, FileStatus]) -> bool:
-        """Take the current records and read the first few; returns whether anything has changed."""
+        """Take the current records and read those that are new or have changed; returns whether any has."""
         # A record that is rewritten within the same moment may look unchanged.
         known = {name: status for name, status in self.files.items() if status.settled}
         if files == self.files == known:
             return False
         self.files = files
-        self.unread = [name for name in files if name in self.unread or files[name] != known.get(name)]
         self._contents = {name: content for name, content in self._contents.items() if name in files}
-        self.read(RECORDS_AT_ONCE)
-        return True
-
-    def read(self, limit: int) -> None:
-        """Read up to `limit` of the new and changed records."""
-        self.problems = {name: text for name, text in self.problems.items() if name in self.files}
-        for name in self.unread[:limit]:
+        self.problems = {name: text for name, text in self.problems.items() if name in files}
+        for name in (name for name in files if files[name] != known.get(name)):
             try:
                 self._contents[name] = read_record(self._folder / name)
                 self.problems.pop(name, None)
@@ -72,8 +62,7 @@ class Records:
                     "its previous values stay in force" if name in self._contents else "the run is shown without it"
                 )
                 self.problems[name] = f"{error}; correct it: until then {instead}"
-                self._faults.say("run_yaml", str(error), self.files[name])
-        del self.unread[:limit]
+                self._faults.say("run_yaml", str(error), files[name])
         self.ended = any(map(_ends, self._contents.values()))
         of_all = merge(self._contents.get(NAME, Record()), self._default)
         self._of_run = self._with_disks(of_all)
@@ -82,6 +71,7 @@ class Records:
             for name, content in self._contents.items()
             if name != NAME
         }
+        return True
 
     def _with_disks(self, runfile: RunFile) -> RunFile:
         """The same with disks named as node_exporter names them, if they are disks of this machine."""

@@ -5,11 +5,10 @@ Usually this is one growing file; after a rotation, its older parts come first.
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from ..tools.api import Begin
 from .birth import birth
@@ -124,18 +123,6 @@ class Stream:
                     found += os.pread(opened.fileno(), min(file.offset, end - before) - first, first)
             before += file.offset
         return found
-
-    def feed(self, data: bytes) -> Sequence[Any]:
-        """See tools.Parser."""
-        return self.parser.feed(data)
-
-    def settle(self) -> Sequence[Any]:
-        """See tools.Parser."""
-        return self.parser.settle()
-
-    def close(self) -> Sequence[Any]:
-        """See tools.Parser."""
-        return self.parser.close()
 
     def _read_file(self, file: GrowingFile, limit: int, status: FileStatus | None) -> tuple[bytes, float]:
         if status is None or file.rests(status):
