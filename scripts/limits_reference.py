@@ -84,6 +84,7 @@ def _sections() -> tuple[Section, ...]:
             "`benchwatch_push_requests_total`, `benchwatch_push_active`, `benchwatch_push_bytes_total`.",
             (
                 ("`max_push_bytes`", _PUSH.max_push_bytes, "413"),
+                ("`max_folder_bytes`", _PUSH.max_folder_bytes, "507"),
                 ("`keep_free_bytes`", _PUSH.keep_free_bytes, "507"),
                 ("pushes at a time", f"{command._MOST_PUSHES}, at most a quarter of the descriptors", "429"),
                 ("pieces and records at a time", "a quarter of that", "429"),

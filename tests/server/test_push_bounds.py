@@ -71,7 +71,7 @@ def test_a_piece_that_is_stored_already_needs_no_room(tmp_path: Path, disk: Call
 
 def test_a_push_that_repeats_what_is_stored_needs_no_room(tmp_path: Path, disk: Callable[[int], None]) -> None:
     disk(10)
-    space = room.Room(0)
+    space = room.Room(TO_THE_LAST_BYTE)
     first = append.PushFile(tmp_path / "r/w.push", space)
     first.append(b"0123456789")
     second = append.PushFile(tmp_path / "r/w.push", space, first.span)
@@ -92,6 +92,21 @@ def test_a_push_that_fills_the_disk_is_told_so_while_it_goes_on(tmp_path: Path, 
         assert answer.startswith(b"HTTP/1.1 507 Insufficient Storage\r\n")
         assert answer.endswith(f"{NO_ROOM.format(2)}\n".encode())
     assert content(tmp_path / "r/w.push") == b"first\n"
+
+
+def test_the_folder_has_a_budget_of_bytes_in_which_each_file_takes_a_block_more(tmp_path: Path) -> None:
+    (tmp_path / "before").mkdir()
+    (tmp_path / "before/w.out").write_bytes(b"0123456789")
+    limit = 2 * (4096 + 10) + 5
+    with served(
+        FakeExporter(push_folder=tmp_path),
+        push_settings=PushSettings(keep_free_bytes=0, max_folder_bytes=limit),
+    ) as server:
+        assert put(server, "r/a")[0] == 200
+        sentence = f"the folder of pushes takes {limit - 5} bytes, and the limit is {limit} (push.max_folder_bytes)"
+        assert put(server, "r/a") == put(server, "s/a", b"") == (507, sentence)
+        assert put(server, "r/a", b"\n1234")[0] == 200
+    assert not (tmp_path / "s").exists()
 
 
 def test_some_of_the_file_system_stays_free(tmp_path: Path) -> None:

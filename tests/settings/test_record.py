@@ -17,7 +17,7 @@ from benchwatch.runs.place import RunPlace
 from benchwatch.runs.room import NotStored, Room
 from benchwatch.runs.unusable import Faults
 from benchwatch.settings.record import Record, load_runfile, read_record
-from benchwatch.settings.settings import NOT_KNOWN, Here, RunsSettings
+from benchwatch.settings.settings import NOT_KNOWN, Here, PushSettings, RunsSettings
 from benchwatch.values.errors import ConfigError
 from tests.support.places import NOW, RECORDINGS, Place
 
@@ -238,7 +238,7 @@ def test_a_changed_run_yaml_reaches_workers_with_records_of_their_own(watched: W
 )
 def test_a_pushed_record_that_cannot_be_used_is_refused_and_leaves_nothing(tmp_path: Path, text: str) -> None:
     with pytest.raises(NotStored) as caught:
-        put_record(tmp_path / "a/db1.yaml", text.encode(), Room(0))
+        put_record(tmp_path / "a/db1.yaml", text.encode(), Room(PushSettings(keep_free_bytes=0)))
     assert caught.value.reason == "invalid"
     assert str(caught.value).startswith("a/db1.yaml:1: ")
     assert list((tmp_path / "a").iterdir()) == []

@@ -156,7 +156,7 @@ class PushFile:
         rest = memoryview(data)
         while rest:
             count = os.write(descriptor, rest)
-            self._room.written += count
+            self._room.add(count)
             if self.span:
                 self.span = self.span._replace(end=self.span.end + count)
             rest = rest[count:]
@@ -198,7 +198,7 @@ def put_record(path: Path, data: bytes, room: Room, failed_start: FailedStart | 
             beside.replace(path)
         finally:
             beside.unlink(missing_ok=True)
-        room.written += len(data)
+        room.add(len(data))
     except OSError as error:
         raise cannot_write(path, error) from error
     return replaced

@@ -1,8 +1,17 @@
-"""Room for pushes: they leave some of the file system of their folder free."""
+"""Room for pushes: one budget of bytes for their folder, and some of its file system stays free."""
 
 import os
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
+
+from ..settings.settings import PushSettings
+
+_FILE = 4096
+"""Bytes that a file takes besides its own."""
+_TRUSTED = 60.0
+"""Seconds after which a full folder is measured again: others may have removed files."""
 
 Reason = Literal["no_room", "gap", "other_content", "taken", "invalid", "failed"]
 
@@ -10,9 +19,9 @@ Reason = Literal["no_room", "gap", "other_content", "taken", "invalid", "failed"
 class NotStored(Exception):
     """Bytes that are not stored: why, and a sentence for the client.
 
-    no_room: the disk is full, or as full as it may be. gap: the file has only `size` bytes, and the piece begins beyond
-    them. other_content: the file has other bytes there. taken: the worker exists. invalid: no record that can be used.
-    failed: the file system failed.
+    no_room: the disk or the folder is as full as it may be. gap: the file has only `size` bytes, and the piece begins
+    beyond them. other_content: the file has other bytes there. taken: the worker exists. invalid: no record that can be
+    used. failed: the file system failed.
     """
 
     def __init__(self, reason: Reason, sentence: str, size: int | None = None) -> None:
@@ -22,19 +31,46 @@ class NotStored(Exception):
 
 
 class Room:
-    """The space that pushes may take: all but `kept` bytes of what is free."""
+    """The space that pushes may take: `max_folder_bytes`, and what leaves `keep_free_bytes` free."""
 
-    def __init__(self, kept: int) -> None:
-        self._kept = kept
+    def __init__(self, settings: PushSettings) -> None:
+        self._settings = settings
         self.written = 0
         """Bytes that pushes have written."""
+        self._used = 0
+        self._measured: float | None = None
+        """When the folder was measured, seconds of the monotonic clock."""
 
     def need(self, path: Path, size: int) -> None:
-        """Check that there is room for `size` more bytes in a file, which may be new. Raises NotStored."""
+        """Check that there is room for `size` more bytes in a file of a run; the file may be new. Raises NotStored."""
+        new, most, kept = not path.exists(), self._settings.max_folder_bytes, self._settings.keep_free_bytes
+        wanted = size + new * _FILE
+        now = time.monotonic()
+        if self._measured is None or (self._used + wanted > most and now - self._measured > _TRUSTED):
+            self._used, self._measured = _size(path.parent.parent), now
+        if self._used + wanted > most:
+            sentence = f"the folder of pushes takes {self._used} bytes, and the limit is {most}"
+            raise NotStored("no_room", f"{sentence} (push.max_folder_bytes)")
         free = free_bytes(path.parent)
-        if free is not None and free - size < self._kept:
-            sentence = f"the pushes' file system has {free} bytes free; {self._kept} must stay free"
+        if free is not None and free - size < kept:
+            sentence = f"the pushes' file system has {free} bytes free; {kept} must stay free"
             raise NotStored("no_room", f"{sentence} (push.keep_free_bytes)")
+        self._used += new * _FILE
+
+    def add(self, size: int) -> None:
+        """Note that so many bytes were written."""
+        self.written += size
+        self._used += size
+
+
+def _size(folder: Path) -> int:
+    """Bytes that all files in a folder take."""
+    found = 0
+    for above, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                found += _FILE + Path(above, name).lstat().st_size
+    return found
 
 
 def free_bytes(folder: Path) -> int | None:

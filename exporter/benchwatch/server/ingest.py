@@ -87,7 +87,7 @@ class Pushes:
 
     def __init__(self, own: OwnMetrics, *, limit: int = 256, settings: PushSettings | None = None) -> None:
         self._settings = settings or PushSettings()
-        self._room = Room(self._settings.keep_free_bytes)
+        self._room = Room(self._settings)
         self._limit = limit
         self._bodies = 0
         self._tasks: dict[tuple[str, str], asyncio.Task[object]] = {}

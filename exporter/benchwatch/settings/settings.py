@@ -60,6 +60,8 @@ class PushSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """The folder for pushes, which is watched like the folder of runs; by default, it is that folder."""
     max_push_bytes: Count = 64 * 1024**3
     """Bytes of one push, or of one file that is sent in pieces."""
+    max_folder_bytes: Count = 4 * 1024**4
+    """Bytes of all runs in the folder above which pushes are refused; a file takes 4 KiB more than it has."""
     keep_free_bytes: Count = 1024**3
     """Free bytes that pushes leave on the folder's file system."""
 
