@@ -16,7 +16,7 @@ from ..values import numbers as figures
 from ..values.sparkline import tall
 from .blocks import line, text
 from .known import Past
-from .rows import Key, RunRows, ShownRow, total
+from .rows import Key, Row, RunRows, total
 
 _LEAST, _MOST = 4, 10
 """Lines of a curve without its title and its axis of time."""
@@ -96,18 +96,18 @@ class Trends:
         return self._known.get(key) or (Trend(min), Trend(max))
 
 
-def charted(run: RunRows) -> Sequence[ShownRow]:
+def charted(run: RunRows) -> Sequence[Row]:
     """The totals of a run or, where it has none, its rows."""
     return run.totals or run.rows
 
 
-def _reports(run: RunRows, row: ShownRow, past: Past) -> Sequence[Report]:
+def _reports(run: RunRows, row: Row, past: Past) -> Sequence[Report]:
     """The past of a worker with one row, or of a total, second by second; nothing is known of single operations."""
-    name, worker, tool = row.key[:3]
-    if worker:
-        return past.get((name, worker), ()) if sum(one.key[1] == worker for one in run.rows) == 1 else ()
-    states = {one.key[1]: one.state for one in run.rows if one.key[2] == tool}
-    each = {member: reports for member in states if (reports := past.get((name, member), ()))}
+    if row.worker.name:
+        alone = sum(one.worker.name == row.worker.name for one in run.rows) == 1
+        return past.get((run.name, row.worker.name), ()) if alone else ()
+    states = {one.worker.name: one.worker.state for one in run.rows if one.worker.tool == row.worker.tool}
+    each = {member: reports for member in states if (reports := past.get((run.name, member), ()))}
     running = [reports[-1].time for member, reports in each.items() if states[member] == "running"]
     last = min(running, default=float("inf"))  # later, some have not reported yet
     seconds: dict[int, list[Measured]] = {}
@@ -134,7 +134,7 @@ def _by_second(reports: Sequence[Report]) -> Mapping[int, Report]:
 class Curves(NamedTuple):
     """Which rows have curves, and how high they are."""
 
-    rows: Sequence[tuple[RunRows, ShownRow]]
+    rows: Sequence[tuple[RunRows, Row]]
     height: int
 
     @classmethod
@@ -153,7 +153,7 @@ class Curves(NamedTuple):
         """All of them at `now`, Unix seconds."""
         return [drawn for run, row in self.rows for drawn in self._draw(run, row, trends, now, width)]
 
-    def _draw(self, run: RunRows, row: ShownRow, trends: Trends, now: float, width: int) -> list[Text]:
+    def _draw(self, run: RunRows, row: Row, trends: Trends, now: float, width: int) -> list[Text]:
         half = (width - _GAP) // 2
         rates, latencies = (trend.curve(now, half - _LABEL - 1) for trend in trends.of(row.key))
         name = " ".join(part for part in (run.name, row.name, row.op) if part)

@@ -29,42 +29,54 @@ class Note(NamedTuple):
     bad: bool = False
 
 
-class ShownRow(NamedTuple):
-    """One line: a worker, one operation of it, or (with state empty) the total of several."""
+class Row(NamedTuple):
+    """One line: a worker, one operation of it, or the total of several, which is a worker without name and state."""
 
-    key: Key
-    name: str
+    worker: Worker
     measured: Measured
+    name: str
     op: str = ""
-    state: str = ""
-    reason: str = ""
-    """The reason for its state, if known."""
     age: float | None = None
     """Seconds since the tool last reported."""
-    late: bool = False
-    """Whether a report is overdue."""
-    objective: float | None = None
     apart: str = ""
     """How far apart the times of its percentiles and its mean are; empty if they are close."""
     notes: tuple[Note, ...] = ()
+
+    @property
+    def key(self) -> Key:
+        """See Key."""
+        return self.worker.run, self.worker.name, self.worker.tool, self.measured.job, self.measured.op
 
     @property
     def name_length(self) -> int:
         """Characters of its name with the operation."""
         return len(self.name) + bool(self.op) + len(self.op)
 
+    @property
+    def late(self) -> bool:
+        """Whether a report is overdue."""
+        return self.age is not None and self.age > 2 * (self.worker.report_interval or 1.0) + 1
+
+    @property
+    def reason(self) -> str:
+        """The reason for its state, if known."""
+        silent = self.worker.state == "stalled" and self.measured.rate is None and self.age is not None
+        return f"no report for {figures.duration(self.age)}" if silent else self.worker.reason
+
 
 class RunRows(NamedTuple):
-    """An active run."""
+    """An active run, or as much of it as has room."""
 
     name: str
     facts: tuple[str, ...]
     states: tuple[tuple[str, int], ...]
     """How many workers are in each state, worst first."""
-    totals: tuple[ShownRow, ...]
-    rows: tuple[ShownRow, ...]
+    totals: tuple[Row, ...]
+    rows: tuple[Row, ...]
     verdict: tuple[str, ...] = ()
     """Why it is slower than usual, in lines of the screen; empty if it is not, or if that is not known."""
+    hidden: int = 0
+    """How many rows have no room."""
 
 
 def severity(state: str) -> int:
@@ -90,15 +102,9 @@ def total(measured: Sequence[Measured]) -> Measured:
 
 def active_runs(page: Page, now: float) -> list[RunRows]:
     """Active runs with all their workers, stalled ones first, then the most recent; `now` in Unix seconds."""
-    groups = [list(run.workers) for run in _by_name(page) if run.active]
-    groups.sort(
-        key=lambda group: max((worker.state == "stalled", worker.start or 0.0) for worker in group), reverse=True
-    )
-    return [_run(group, now) for group in groups]
-
-
-def _by_name(page: Page) -> list[Run]:
-    return sorted(page.runs, key=lambda run: run.name)
+    runs = sorted((run for run in page.runs if run.active), key=lambda run: run.name)
+    runs.sort(key=lambda run: max((one.state == "stalled", one.start or 0.0) for one in run.workers), reverse=True)
+    return [_run(run, now) for run in runs]
 
 
 def labels_of(worker: Worker, measured: Measured, alone: bool) -> tuple[str, str]:
@@ -110,39 +116,37 @@ def labels_of(worker: Worker, measured: Measured, alone: bool) -> tuple[str, str
     return " ".join(parts), measured.op
 
 
-def _run(workers: list[Worker], now: float) -> RunRows:
-    workers.sort(key=lambda worker: natural(worker.name))
+def _run(run: Run, now: float) -> RunRows:
+    workers = sorted(run.workers, key=lambda worker: natural(worker.name))
     rows = [row for worker in workers for row in _rows(worker, now, alone=len(workers) == 1)]
     tools = sorted({worker.tool for worker in workers})
-    of_tools = [[worker for worker in workers if worker.tool == tool] for tool in tools]
-    totals = [_total(members, rows, alone=len(tools) == 1) for members in of_tools]
+    totals = [_total([row for row in rows if row.worker.tool == tool], alone=len(tools) == 1) for tool in tools]
     counts = Counter(worker.state for worker in workers)
     return RunRows(
-        name=workers[0].run,
-        facts=tuple(_facts(workers, now)),
-        states=tuple(sorted(counts.items(), key=lambda one: severity(one[0]))),
-        totals=tuple(row for row in totals if row),
-        rows=tuple(rows),
+        run.name,
+        tuple(_facts(workers, now)),
+        tuple(sorted(counts.items(), key=lambda one: severity(one[0]))),
+        tuple(row for row in totals if row),
+        tuple(rows),
     )
 
 
-def _total(workers: Sequence[Worker], rows: Sequence[ShownRow], alone: bool) -> ShownRow | None:
-    """The total of the workers of one tool from their `rows`; None if there is nothing to add up."""
-    measured = [one for worker in workers for one in worker.now if _counts(worker, one)]
-    if len(measured) < 2 or len({(worker.unit, worker.in_bytes) for worker in workers}) > 1:
+def _total(rows: Sequence[Row], alone: bool) -> Row | None:
+    """The total of the workers of one tool; None if there is nothing to add up."""
+    counted = [row for row in rows if not row.worker.observer and row.op not in row.worker.apart]
+    workers = list({row.worker.name: row.worker for row in rows}.values())
+    first = workers[0]
+    measured = [row.measured for row in counted if row.worker.now]
+    if len(measured) < 2 or first.whole_server or len({(worker.unit, worker.in_bytes) for worker in workers}) > 1:
         return None
-    if any(worker.whole_server for worker in workers):
-        return None
-    tool = workers[0].tool
     together = total(measured)
-    late = sorted((row for row in rows if row.key[2] == tool and row.apart), key=_lag)
-    return ShownRow(
-        key=(workers[0].run, "", tool),
-        name="all" if alone else f"all {tool}",
-        measured=together,
-        objective=_shared(worker.objective for worker in workers),
-        apart=late[-1].apart if late else "",
-        notes=(*_bandwidth(together, workers[0]), *_lost(workers)),
+    late = max((row for row in rows if row.apart), key=_lag, default=None)
+    return Row(
+        Worker(first.run, "", first.tool, "", objective=_shared(worker.objective for worker in workers)),
+        together,
+        "all" if alone else f"all {first.tool}",
+        apart=late.apart if late else "",
+        notes=(*_bandwidth(together, first), *_lost(workers)),
     )
 
 
@@ -154,12 +158,7 @@ def _lost(workers: Sequence[Worker]) -> Iterable[Note]:
             yield Note(together.text(word, None), bad=True)
 
 
-def _counts(worker: Worker, one: Measured) -> bool:
-    """Whether it is part of a total."""
-    return not worker.observer and one.op not in worker.apart
-
-
-def _lag(row: ShownRow) -> float:
+def _lag(row: Row) -> float:
     return abs((row.measured.time or 0.0) - (row.measured.quantiles_time or 0.0))
 
 
@@ -192,43 +191,21 @@ def _version(worker: Worker) -> str:
     return worker.tool_version.removeprefix(f"{worker.tool}-").split(" ")[0]
 
 
-def _rows(worker: Worker, now: float, alone: bool) -> Iterable[ShownRow]:
+def _rows(worker: Worker, now: float, alone: bool) -> Iterable[Row]:
     """A row for each measured operation; one row for a worker without any."""
     age = None if worker.last_report is None else max(0.0, now - worker.last_report)
-    late = age is not None and age > 2 * (worker.report_interval or 1.0) + 1
-    for number, measured in enumerate(worker.now or (Measured(),)):
-        name, op = labels_of(worker, measured, alone)
-        row = ShownRow(
-            key=(worker.run, worker.name, worker.tool, measured.job, measured.op),
-            name=name or worker.name,
-            op=op,
-            state=worker.state,
-            reason=_reason(worker, measured, age),
-            age=age,
-            late=late,
-            measured=measured,
-            objective=worker.objective,
-            apart=figures.apart(
-                measured.time,
-                worker.report_interval,
-                measured.latency,
-                measured.quantiles.get("0.99"),
-                measured.quantiles_time,
-            ),
-        )
-        yield row._replace(notes=tuple(_notes(row, worker, first=not number)))
+    for number, one in enumerate(worker.now or (Measured(),)):
+        name, op = labels_of(worker, one, alone)
+        p99 = one.quantiles.get("0.99")
+        apart = figures.apart(one.time, worker.report_interval, one.latency, p99, one.quantiles_time)
+        notes = tuple(_notes(worker, one, first=not number))
+        yield Row(worker, one, name or worker.name, op, age, apart, notes)
 
 
-def _reason(worker: Worker, measured: Measured, age: float | None) -> str:
-    silent = worker.state == "stalled" and measured.rate is None
-    return f"no report for {figures.duration(age)}" if silent and age is not None else worker.reason
-
-
-def _notes(row: ShownRow, worker: Worker, first: bool) -> Iterable[Note]:
+def _notes(worker: Worker, measured: Measured, first: bool) -> Iterable[Note]:
     """Remarks; those about the worker as a whole are attached to its first row."""
-    measured = row.measured
-    if row.objective is not None and (measured.latency or 0.0) > row.objective:
-        yield Note(f"mean above the objective of {figures.latency(row.objective)}", bad=True)
+    if worker.objective is not None and (measured.latency or 0.0) > worker.objective:
+        yield Note(f"mean above the objective of {figures.latency(worker.objective)}", bad=True)
     yield from _bandwidth(measured, worker)
     if measured.target_rate:
         aim = f"{figures.rate(measured.target_rate)} {worker.unit}"

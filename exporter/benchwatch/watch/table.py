@@ -7,7 +7,7 @@ from rich.text import Text
 
 from ..values import numbers as figures
 from .blocks import joined, line, rest, text
-from .rows import Note, RunRows, ShownRow, severity
+from .rows import Note, Row, RunRows, severity
 
 _STATES = {
     "running": ("●", "green"),
@@ -84,30 +84,9 @@ def heading(look: Look) -> Text:
     return titles
 
 
-class _Plan(NamedTuple):
-    """What is shown of a run: rows with their remarks, and the number of hidden rows."""
-
-    run: RunRows
-    rows: list[tuple[ShownRow, list[Note]]]
-    hidden: int
-    look: Look
-
-    @property
-    def height(self) -> int:
-        """The number of lines that it takes."""
-        rows = sum(1 + (bool(notes) and not _beside(row, notes, self.look)) for row, notes in self.rows)
-        return 1 + len(self.run.verdict) + rows + bool(self.hidden and self.rows)
-
-
-def _beside(row: ShownRow, notes: Sequence[Note], look: Look) -> bool:
-    """Whether the remarks have room in the line of the row."""
-    length = look.row + 1 + sum(3 + len(note.text) for note in notes)
-    return length <= look.width and not look.lost and _instead(row, look) is None
-
-
 def lines_wanted(runs: Sequence[RunRows], look: Look) -> int:
     """The number of lines that hold everything."""
-    return 1 + sum(_plan(run, look, "all").height for run in runs)
+    return 1 + sum(_height(_with_remarks(run, "all"), look) for run in runs)
 
 
 def draw_runs(runs: Sequence[RunRows], look: Look, lines: int) -> list[Text]:
@@ -117,59 +96,78 @@ def draw_runs(runs: Sequence[RunRows], look: Look, lines: int) -> list[Text]:
     drawn = [heading(look)]
     for number, run in enumerate(ordered):
         others = ordered[number + 1 :]
-        plan = _fullest(run, others, look, left)
-        if plan.height > left or (others and plan.height == left):
+        shown = _fullest(run, others, look, left)
+        height = _height(shown, look)
+        if height > left or (others and height == left):
             more = len(ordered) - number
             return [*drawn, text(f"+ {more} more run{'s' * (more > 1)}", "dim")]
-        drawn += _draw(plan, look)
-        left -= plan.height
+        drawn += _draw(shown, look)
+        left -= height
     return drawn
 
 
-def _fullest(run: RunRows, others: Sequence[RunRows], look: Look, lines: int) -> _Plan:
+def _fullest(run: RunRows, others: Sequence[RunRows], look: Look, lines: int) -> RunRows:
     """The fullest form in which all these runs fit; if none does, what the shortest form of the others leaves."""
     for remarks in _REMARKS:
-        plan = _plan(run, look, remarks)
-        if plan.height + sum(_plan(other, look, remarks).height for other in others) <= lines:
-            return plan
-    lines -= sum(_plan(other, look, "none", 0).height for other in others)
-    plan = _plan(run, look, "none")
-    return plan if plan.height <= lines else _plan(run, look, "none", lines - 2 - len(run.verdict) - len(run.totals))
+        shown = _with_remarks(run, remarks)
+        if sum(_height(_with_remarks(one, remarks), look) for one in others) + _height(shown, look) <= lines:
+            return shown
+    left = lines - sum(_height(_worst(other, 0), look) for other in others)
+    return shown if _height(shown, look) <= left else _worst(run, left - 2 - len(run.verdict) - len(run.totals))
 
 
-def _plan(run: RunRows, look: Look, remarks: str, most: int | None = None) -> _Plan:
-    """A run with all its rows, or with its totals and at most `most` rows, the worst ones, but at least one row."""
-    rows: Sequence[ShownRow] = run.rows
-    if most is not None:
-        rows = sorted(rows, key=_worst_first)[: max(most, 0 if run.totals else 1)]
-    shown = [_with_notes(row, remarks) for row in (*run.totals, *rows)]
-    return _Plan(run, shown, len(run.rows) - len(rows), look)
+def _height(run: RunRows, look: Look) -> int:
+    """The number of lines that it takes."""
+    rows = (*run.totals, *run.rows)
+    below = sum(bool(row.notes) and not _beside(row, look) for row in rows)
+    return 1 + len(run.verdict) + len(rows) + below + bool(run.hidden and rows)
 
 
-def _with_notes(row: ShownRow, remarks: str) -> tuple[ShownRow, list[Note]]:
-    """A row and the remarks below it; if its percentiles are from another time, one of them says so."""
-    if remarks == "all" and row.apart and row.state in ("running", ""):
+def _beside(row: Row, look: Look) -> bool:
+    """Whether the remarks have room in the line of the row."""
+    length = look.row + 1 + sum(3 + len(note.text) for note in row.notes)
+    return length <= look.width and not look.lost and _instead(row, look) is None
+
+
+def _worst(run: RunRows, most: int) -> RunRows:
+    """The run without remarks, with at most so many rows, the worst ones, but at least one line."""
+    rows = sorted(run.rows, key=_worst_first)[: max(most, 0 if run.totals else 1)]
+    return _with_remarks(run._replace(rows=tuple(rows), hidden=len(run.rows) - len(rows)), "none")
+
+
+def _with_remarks(run: RunRows, remarks: str) -> RunRows:
+    """The run with these remarks; if percentiles are from another time, one of all remarks says so."""
+    totals, rows = (tuple(_remarked(row, remarks) for row in rows) for rows in (run.totals, run.rows))
+    return run._replace(totals=totals, rows=rows)
+
+
+def _remarked(row: Row, remarks: str) -> Row:
+    if remarks == "all":
+        if not row.apart or row.worker.state not in ("running", ""):
+            return row
         which = "percentiles" if "0.99" in row.measured.quantiles else "max"  # a total has only the highest latency
-        return row._replace(apart=""), [Note(f"{which} {row.apart}"), *row.notes]
-    return row, [note for note in row.notes if remarks == "all" or (remarks == "bad" and note.bad)]
+        return row._replace(apart="", notes=(Note(f"{which} {row.apart}"), *row.notes))
+    return row._replace(notes=tuple(note for note in row.notes if note.bad and remarks == "bad"))
 
 
-def _draw(plan: _Plan, look: Look) -> list[Text]:
-    drawn = [_title(plan.run, look)]
-    drawn += [text(f"  {part}", "bold yellow") for part in plan.run.verdict]
-    for row, notes in plan.rows:
+def _draw(run: RunRows, look: Look) -> list[Text]:
+    drawn = [_title(run, look)]
+    drawn += [text(f"  {part}", "bold yellow") for part in run.verdict]
+    rows = (*run.totals, *run.rows)
+    for row in rows:
         drawn.append(_row(row, look))
-        if notes and not look.lost:
-            remarks = joined([text(note.text, "yellow" if note.bad else "dim") for note in notes])
-            if _beside(row, notes, look):
+        if row.notes and not look.lost:
+            remarks = joined([text(note.text, "yellow" if note.bad else "dim") for note in row.notes])
+            if _beside(row, look):
                 drawn[-1].append("    ").append_text(remarks)
             else:
                 drawn.append(text("    ").append_text(remarks))
-    return drawn + rest(plan.hidden if plan.rows else 0)
+    return drawn + rest(run.hidden if rows else 0)
 
 
-def _worst_first(row: ShownRow) -> tuple[bool, int, float]:
-    return row.state == "running", severity(row.state), -(row.measured.latency or 0.0)
+def _worst_first(row: Row) -> tuple[bool, int, float]:
+    state = row.worker.state
+    return state == "running", severity(state), -(row.measured.latency or 0.0)
 
 
 def _title(run: RunRows, look: Look) -> Text:
@@ -181,37 +179,32 @@ def _title(run: RunRows, look: Look) -> Text:
     return title.append("  ").append_text(joined([*counts, *facts], width=look.width - title.cell_len))
 
 
-def _row(row: ShownRow, look: Look) -> Text:
-    measured = row.measured
-    state = "unknown" if look.lost and row.state else row.state
+def _row(row: Row, look: Look) -> Text:
+    measured, objective = row.measured, row.worker.objective
+    state = "unknown" if look.lost and row.worker.state else row.worker.state
     start = line(
         (in_style(_STATES.get(state, "?")[0], state), 1, "left"),
         (_name(row, look.name), look.name, "left"),
-        (text(brief(row.age) if row.state else "", "yellow" if row.late or look.lost else "dim"), _AGE, "right"),
+        (text(brief(row.age) if state else "", "yellow" if row.late or look.lost else "dim"), _AGE, "right"),
         (_rate(measured.rate, look), _RATE, "right"),
     )
-    mean = _latency(measured.latency, look, row.objective, "bold red", "bold")
+    mean = _latency(measured.latency, look, objective, "bold red", "bold")
     if instead := _instead(row, look):
         whole = line((start, start.cell_len, "left"), (mean, look.figure, "right"))
         if instead.cell_len > look.width - whole.cell_len - 1 and measured.rate is None:
             whole = start
         return line((whole, whole.cell_len, "left"), (instead, max(1, look.width - whole.cell_len - 1), "left"))
-    return line(
-        (start, start.cell_len, "left"),
-        (mean, look.figure, "right"),
-        *(
-            (_latency(measured.quantiles.get(quantile), look, row.objective, "yellow"), look.figure, "right")
-            for _, quantile in QUANTILES
-        ),
-    )
+    tails = (_latency(measured.quantiles.get(quantile), look, objective, "yellow") for _, quantile in QUANTILES)
+    return line((start, start.cell_len, "left"), *((one, look.figure, "right") for one in (mean, *tails)))
 
 
-def _instead(row: ShownRow, look: Look) -> Text | None:
+def _instead(row: Row, look: Look) -> Text | None:
     """What is shown instead of percentiles; None if they are shown."""
+    state = row.worker.state
     if look.lost:
-        return in_style("exporter does not answer", "unknown") if row.state else None
-    if row.state not in ("running", ""):
-        return in_style(": ".join(filter(None, (row.state, row.reason))), row.state)
+        return in_style("exporter does not answer", "unknown") if state else None
+    if state not in ("running", ""):
+        return in_style(": ".join(filter(None, (state, row.reason))), state)
     if row.apart:
         name, quantile = ("p99", "0.99") if "0.99" in row.measured.quantiles else ("max", "1")
         latency = figures.latency(row.measured.quantiles.get(quantile)).replace(" ", "")
@@ -219,7 +212,7 @@ def _instead(row: ShownRow, look: Look) -> Text | None:
     return None
 
 
-def _name(row: ShownRow, width: int) -> Text:
+def _name(row: Row, width: int) -> Text:
     """Name and operation; a long name is cut, the operation stays."""
     operation = f" {row.op}" if row.op else ""
     name = text(row.name)
