@@ -89,7 +89,7 @@ class Terminal:
     def look(self) -> None:
         """Reads once, as it does every second."""
         self._readings.read_once()
-        self._screen.show(self._readings.moment(), self._readings.take())
+        self._screen.show(self._readings.moment())
 
     def page(self, width: int, height: int) -> str:
         """The screen as HTML."""

@@ -7,7 +7,7 @@ from rich.console import Console, Group
 from rich.text import Text
 
 from benchwatch.model.run import Loss, Measured, Run, Worker
-from benchwatch.watch.known import Known, Page
+from benchwatch.watch.known import Judged, Known, Page
 from benchwatch.watch.screen import Screen
 
 NOW = 1_790_000_000.0
@@ -54,7 +54,7 @@ def pgbench(
 def screen_of(*moments: Known, prometheus: str = "") -> Screen:
     screen = Screen(URL, prometheus)
     for moment in moments:
-        screen.show(moment, fresh=not moment.problem)
+        screen.show(moment)
     return screen
 
 
@@ -64,8 +64,8 @@ def page(*workers: Worker, **more: object) -> Page:
     return Page(runs, **more)  # type: ignore[arg-type]
 
 
-def moment(*workers: Worker, now: float = NOW, **more: object) -> Known:
-    return Known(now=now, page=page(*workers), read_at=now, **more)  # type: ignore[arg-type]
+def moment(*workers: Worker, now: float = NOW, judged: Judged | None = None, problem: str = "") -> Known:
+    return Known(now, page(*workers), now, problem, judged=judged or Judged())
 
 
 def rendered(lines: Sequence[Text], width: int, height: int, *, styles: bool = False) -> list[str]:

@@ -5,9 +5,9 @@ from typing import cast
 import pytest
 
 from benchwatch.watch import readings
-from benchwatch.watch.known import Page
+from benchwatch.watch.known import Judged, Page
 from benchwatch.watch.readings import Readings
-from benchwatch.watch.sources import PrometheusReading, Reading, WatchedExporter, WatchedPrometheus
+from benchwatch.watch.sources import WatchedExporter, WatchedPrometheus
 
 
 class Source:
@@ -29,19 +29,16 @@ def test_a_verdict_that_is_not_renewed_is_no_longer_shown(
 ) -> None:
     clock = SimpleNamespace(time=time.time, monotonic=lambda: 100.0)
     monkeypatch.setattr(readings, "time", clock)
-    judged = PrometheusReading((), {"test1": "No layer stands out."})
-    exporter = Source(*[Reading(Page(), 0.0)] * 2)
-    prometheus = Source(judged, PrometheusReading(None, {}, "it does not answer"))
+    judged = Judged((), {"test1": "No layer stands out."})
+    exporter = Source(Page(), Page())
+    prometheus = Source(judged, Judged(problem="it does not answer"))
     read = Readings(cast(WatchedExporter, exporter), cast(WatchedPrometheus, prometheus), interval)
     read.read_once()
-    read.take()
-    assert read.moment().verdicts == judged.verdicts
+    assert read.moment().judged.verdicts == judged.verdicts
     clock.monotonic = lambda: until - 0.1
-    assert read.moment().verdicts == judged.verdicts
+    assert read.moment().judged.verdicts == judged.verdicts
     clock.monotonic = lambda: until
-    assert read.moment().verdicts == {}, "Prometheus has not answered since"
+    assert read.moment().judged.verdicts == {}, "Prometheus has not answered since"
     clock.monotonic = lambda: 101.0
     read.read_once()
-    read.take()
-    moment = read.moment()
-    assert (moment.verdicts, moment.alerts, moment.alerts_problem) == ({}, None, "it does not answer")
+    assert read.moment().judged == Judged(problem="it does not answer")

@@ -5,7 +5,7 @@ from rich.text import Text
 from benchwatch.model.cvm import Cvm, Vdisk
 from benchwatch.model.run import Measured, Worker
 from benchwatch.values import numbers as figures
-from benchwatch.watch.known import Alert, Known
+from benchwatch.watch.known import Alert, Judged, Known
 from benchwatch.watch.screen import Screen
 
 from .pages import NOW, URL, moment, page, pgbench, rendered, row, screen_of, shown
@@ -121,7 +121,7 @@ def test_the_chosen_run_is_shown_first_and_fullest() -> None:
 def test_a_pause_keeps_the_moment_and_says_so() -> None:
     screen = screen_of(moment(pgbench("db1", 1234.0)))
     screen.pause()
-    screen.show(moment(pgbench("db1", 77.0), now=NOW + 9), fresh=True)
+    screen.show(moment(pgbench("db1", 77.0), now=NOW + 9))
     lines = shown(screen)
     assert "1.23k" in row(lines, "db1")
     assert lines[-1].startswith("PAUSED at 14:13:20 UTC")
@@ -169,7 +169,7 @@ def test_names_from_outside_cannot_command_the_terminal(width: int, height: int)
     cvm = Cvm(evil, up=True, last_success=NOW, vdisks=(Vdisk("cvm", evil, evil, evil, evil),))
     content = page(*workers, cvms=(cvm,))
     screen = Screen(URL, URL)
-    screen.show(Known(NOW, content, NOW, alerts=alerts), fresh=True)
+    screen.show(Known(NOW, content, NOW, judged=Judged(alerts)))
     sent = "\n".join(rendered(screen.lines(width, height), width, height, styles=True))
     for forbidden in ("\x1b[2J", "\x1b]", "\x07", "\r", "\x9b", "\u202e", "\u2028"):
         assert forbidden not in sent
@@ -184,7 +184,7 @@ def test_every_size_has_room() -> None:
     vdisks = tuple(Vdisk("cvm1", str(n), "pg1", f"scsi.{n}", "data", oplog=1.0) for n in range(9))
     cvm = Cvm("cvm1", up=True, last_success=NOW, vdisks=vdisks)
     screen = Screen(URL, URL)
-    screen.show(Known(NOW, page(*workers, cvms=(cvm,)), NOW, alerts=alerts), fresh=True)
+    screen.show(Known(NOW, page(*workers, cvms=(cvm,)), NOW, judged=Judged(alerts)))
     for width, height in ((1, 1), (5, 55), (20, 2), (40, 13), (60, 21), (75, 5), (80, 8), (100, 34), (250, 3)):
         assert len(screen.lines(width, height)) == height, (width, height)
 
@@ -207,18 +207,18 @@ def test_what_is_above_the_objective_stands_out() -> None:
 
 def test_alerts_that_fire_say_since_when() -> None:
     alerts = [Alert("LatencySpike", "critical", "latency is 9 times its usual", NOW - 32)]
-    lines = shown(screen_of(moment(pgbench("db1"), alerts=alerts), prometheus="http://127.0.0.1:9090"), 100)
+    lines = shown(screen_of(moment(pgbench("db1"), judged=Judged(alerts)), prometheus="http://127.0.0.1:9090"), 100)
     assert "1 alert" in lines[0]
     at = lines.index("Alerts of http://127.0.0.1:9090")
     assert lines[at + 1] == "critical 32s LatencySpike  latency is 9 times its usual"
 
 
 def test_alerts_that_cannot_be_read_are_not_said_to_be_none() -> None:
-    problem = moment(pgbench("db1"), alerts_problem="Prometheus at http://p:9090 does not answer (not all within 3 s)")
-    lines = shown(screen_of(problem, prometheus="http://p:9090"))
+    problem = "Prometheus at http://p:9090 does not answer (not all within 3 s)"
+    lines = shown(screen_of(moment(pgbench("db1"), judged=Judged(problem=problem)), prometheus="http://p:9090"))
     assert "alert" not in lines[0]
-    assert "Prometheus at http://p:9090 does not answer (not all within 3 s)" in lines
-    assert "no alerts" in shown(screen_of(moment(pgbench("db1"), alerts=[]), prometheus="http://p:9090"))[0]
+    assert problem in lines
+    assert "no alerts" in shown(screen_of(moment(pgbench("db1"), judged=Judged([])), prometheus="http://p:9090"))[0]
 
 
 SENTENCE = "log device sdb 42 ms, 60x its usual; vdisk 40043 as usual: guest or network path."
@@ -232,9 +232,9 @@ SENTENCE = "log device sdb 42 ms, 60x its usual; vdisk 40043 as usual: guest or 
     ],
 )
 def test_the_verdict_is_whole_under_the_name_of_the_slow_run(width: int, said: list[str]) -> None:
-    verdicts = {"test1": SENTENCE, "elsewhere": "No layer stands out."}
+    judged = Judged(verdicts={"test1": SENTENCE, "elsewhere": "No layer stands out."})
     workers = [pgbench(f"db{number}") for number in range(40)]
-    lines = shown(screen_of(moment(*workers, pgbench("db1", run="other"), verdicts=verdicts)), width)
+    lines = shown(screen_of(moment(*workers, pgbench("db1", run="other"), judged=judged)), width)
     at = next(number for number, line in enumerate(lines) if line.startswith("test1"))
     assert lines[at + 1 : at + 1 + len(said)] == said
     assert "usual" not in "".join([*lines[:at], *lines[at + 1 + len(said) :]])
@@ -243,7 +243,7 @@ def test_the_verdict_is_whole_under_the_name_of_the_slow_run(width: int, said: l
 
 
 def test_there_is_no_verdict_while_the_exporter_does_not_answer() -> None:
-    lost = moment(pgbench("db1"), verdicts={"test1": SENTENCE}, problem="does not answer")
+    lost = moment(pgbench("db1"), judged=Judged(verdicts={"test1": SENTENCE}), problem="does not answer")
     assert "log device" not in "".join(shown(screen_of(lost)))
 
 

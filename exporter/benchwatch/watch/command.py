@@ -79,7 +79,6 @@ def _watch(options: argparse.Namespace) -> int:
 
 def _once(console: "Console", screen: "Screen", readings: "Readings", as_json: bool) -> int:
     readings.read_once()
-    readings.take()
     moment = readings.moment()
     if moment.problem:
         raise UserError(f"the exporter {screen.exporter} {moment.problem}. {moment.advice}".strip(), FAILED)
@@ -110,8 +109,7 @@ def _live(console: "Console", screen: "Screen", readings: "Readings", interval: 
         stack.enter_context(console.screen())
         readings.start(wakener.wake)
         while not wakener.ended_by:
-            fresh = readings.take()
-            screen.show(readings.moment(), fresh)
+            screen.show(readings.moment())
             width, height = console.size
             console.update_screen(Group(*screen.lines(width, height)))
             for key in wakener.wait(min(1.5 * interval, _REDRAWN_AFTER)):

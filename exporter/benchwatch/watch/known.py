@@ -1,4 +1,4 @@
-"""What is known at a moment: the runs and CVMs of an exporter, and the alerts of a Prometheus.
+"""What is known at a moment: what an exporter shows, and what a Prometheus says about it.
 
 `benchwatch watch --once --json` prints it as JSON, schema 2: `runs` and `cvms` are those of the exporter's `/api/runs`
 and `/api/cvms`; `alerts` is null without `--prometheus`, or if it cannot be read. Base units, Unix seconds; null: not
@@ -6,7 +6,6 @@ measured, or not known. Within a schema, keys may be added, but no key changes i
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import msgspec
@@ -24,6 +23,10 @@ class Page(NamedTuple):
 
     runs: tuple[Run, ...] = ()
     cvms: tuple[Cvm, ...] = ()
+    past: Past = {}
+    """The reports of workers of active runs from before these were first seen."""
+    clock_ahead: float = 0.0
+    """How many seconds this machine's clock is ahead of the exporter's."""
 
     @property
     def workers(self) -> list[Worker]:
@@ -45,25 +48,29 @@ class Alert(msgspec.Struct, frozen=True):
     since: float
 
 
-@dataclass(frozen=True)
-class Known:
+class Judged(NamedTuple):
+    """What a Prometheus says."""
+
+    alerts: Sequence[Alert] | None = None
+    """The firing alerts; None: not requested, or not known."""
+    verdicts: Mapping[str, str] = {}
+    """A sentence for each run that is slower than usual."""
+    problem: str = ""
+    """Why there are no alerts, or no verdicts."""
+
+
+class Known(NamedTuple):
     """Everything that is known at a moment. `now` and `read_at` are Unix seconds of the exporter's clock."""
 
     now: float
     page: Page | None = None
+    """The last that was read; None: none yet."""
     read_at: float | None = None
     problem: str = ""
     """Why the exporter's numbers are not available; empty if they are."""
     advice: str = ""
     """What to check in that case."""
-    alerts: Sequence[Alert] | None = None
-    """None: not requested, or not known."""
-    alerts_problem: str = ""
-    """Why there are no alerts, or no verdicts."""
-    verdicts: Mapping[str, str] = field(default_factory=dict)
-    """A sentence for each run that is slower than usual."""
-    past: Past = field(default_factory=dict)
-    """The reports of workers from before they were first seen."""
+    judged: Judged = Judged()
 
 
 def document(moment: Known, exporter: str) -> str:
@@ -75,6 +82,6 @@ def document(moment: Known, exporter: str) -> str:
         "exporter": exporter,
         "runs": page.runs,
         "cvms": page.cvms,
-        "alerts": moment.alerts,
+        "alerts": moment.judged.alerts,
     }
     return msgspec.json.format(msgspec.json.encode(found)).decode() + "\n"

@@ -1,12 +1,12 @@
 """The last reading of each source, by threads that read at their own pace."""
 
-import queue
 import threading
 import time
 from collections.abc import Callable
+from typing import Generic, TypeVar
 
-from .known import Known, Page, Past
-from .sources import PrometheusReading, Reading, SourceUnreadable, WatchedExporter, WatchedPrometheus
+from .known import Judged, Known
+from .sources import SourceUnreadable, WatchedExporter, WatchedPrometheus
 
 _PROMETHEUS_EVERY = 2.0
 """Shortest time between two readings of Prometheus, seconds."""
@@ -15,90 +15,76 @@ _OVERDUE = 5.0
 _OLD = 10.0
 """Seconds after which a verdict is no longer shown, but not before two intervals have passed."""
 
-_Source = WatchedExporter | WatchedPrometheus
+_Read = TypeVar("_Read")
 
 
-class Readings:
-    """The last readings. `interval`: seconds between two of the exporter."""
+class _Source(Generic[_Read]):
+    """What was read last, when (monotonic seconds), and what is wrong since."""
 
-    def __init__(self, exporter: WatchedExporter, prometheus: WatchedPrometheus | None, interval: float) -> None:
-        self._exporter = exporter
-        self._prometheus = prometheus
-        self._interval = interval
-        self._results: queue.SimpleQueue[Reading | PrometheusReading | Exception] = queue.SimpleQueue()
-        self._page: Page | None = None
-        self._read_at: float | None = None
-        self._clock_ahead = 0.0
-        self._problem: SourceUnreadable | None = None
-        self._past: Past = {}
-        self._judged = PrometheusReading(None, {})
-        self._judged_at = 0.0
+    def __init__(self, read: Callable[[], _Read]) -> None:
+        self._read = read
+        self.last: _Read | None = None
+        self.time = 0.0
+        self.fault: Exception | None = None
 
-    def read_once(self) -> None:
-        """Read each source once."""
-        self._read(self._exporter)
-        if self._prometheus:
-            self._read(self._prometheus)
+    def read(self) -> None:
+        try:
+            self.last, self.time = self._read(), time.monotonic()
+            self.fault = None
+        except Exception as error:  # `moment` raises a fault of ours where it ends the command
+            self.fault = error
 
-    def start(self, wake: Callable[[], None]) -> None:
-        """Read repeatedly in the background; `wake` is called after each reading of the exporter."""
-        self._start(self._exporter, self._interval, wake)
-        if self._prometheus:
-            self._start(self._prometheus, max(self._interval, _PROMETHEUS_EVERY), lambda: None)
+    def start(self, interval: float, done: Callable[[], None]) -> None:
+        """Read repeatedly in a thread; `done` is called after each reading."""
 
-    def _start(self, source: _Source, interval: float, done: Callable[[], None]) -> None:
         def read_on() -> None:
             due = time.monotonic()
             while True:
-                self._read(source)
+                self.read()
                 done()
                 due = max(due + interval, time.monotonic())
                 time.sleep(max(0.0, due - time.monotonic()))
 
         threading.Thread(target=read_on, daemon=True).start()
 
-    def _read(self, source: _Source) -> None:
-        try:
-            self._results.put(source.read())
-        except SourceUnreadable as error:
-            self._results.put(error)
-        except Exception as error:  # a fault of ours: `take` raises it where it ends the command
-            self._results.put(error)
 
-    def take(self) -> bool:
-        """Take over what has been read; true if there is a new page."""
-        fresh = False
-        self._past = {}
-        while not self._results.empty():
-            result = self._results.get()
-            if isinstance(result, PrometheusReading):
-                self._judged, self._judged_at = result, time.monotonic()
-            elif isinstance(result, Reading):
-                self._page, self._clock_ahead = result.page, result.clock_ahead
-                self._past = {**self._past, **result.past}
-                self._read_at, self._problem, fresh = time.monotonic(), None, True
-            elif isinstance(result, SourceUnreadable):
-                self._problem = result
-            else:
-                raise result
-        return fresh
+class Readings:
+    """The last readings. `interval`: seconds between two of the exporter."""
+
+    def __init__(self, exporter: WatchedExporter, prometheus: WatchedPrometheus | None, interval: float) -> None:
+        self._exporter = _Source(exporter.read)
+        self._prometheus = _Source(prometheus.read) if prometheus else None
+        self._interval = interval
+
+    def read_once(self) -> None:
+        """Read each source once."""
+        self._exporter.read()
+        if self._prometheus:
+            self._prometheus.read()
+
+    def start(self, wake: Callable[[], None]) -> None:
+        """Read repeatedly in the background; `wake` is called after each reading of the exporter."""
+        self._exporter.start(self._interval, wake)
+        if self._prometheus:
+            self._prometheus.start(max(self._interval, _PROMETHEUS_EVERY), lambda: None)
 
     def moment(self) -> Known:
         """What is known now."""
-        now = time.time() - self._clock_ahead
-        silent = 0.0 if self._read_at is None else time.monotonic() - self._read_at
+        page, fault = self._exporter.last, self._exporter.fault
+        if fault is not None and not isinstance(fault, SourceUnreadable):
+            raise fault
+        silent = time.monotonic() - self._exporter.time if page else 0.0
         overdue = SourceUnreadable("does not answer") if silent > 2 * self._interval + _OVERDUE else None
-        problem = self._problem or overdue
-        return Known(
-            now=now,
-            page=self._page,
-            read_at=None if self._read_at is None else now - silent,
-            problem=str(problem or ""),
-            advice=problem.advice if problem else "",
-            alerts=self._judged.alerts,
-            alerts_problem=self._judged.problem,
-            past=self._past,
-            verdicts=self._judged.verdicts
-            if time.monotonic() - self._judged_at < max(_OLD, 2 * self._interval)
-            else {},
-        )
+        problem = fault or overdue
+        now = time.time() - (page.clock_ahead if page else 0.0)
+        read_at = now - silent if page else None
+        return Known(now, page, read_at, str(problem or ""), problem.advice if problem else "", self._judged())
+
+    def _judged(self) -> Judged:
+        if self._prometheus is None:
+            return Judged()
+        if self._prometheus.fault:
+            raise self._prometheus.fault
+        judged = self._prometheus.last or Judged()
+        old = time.monotonic() - self._prometheus.time >= max(_OLD, 2 * self._interval)
+        return judged._replace(verdicts={}) if old else judged

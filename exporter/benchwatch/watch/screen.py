@@ -28,11 +28,11 @@ class Screen:
         self._paused: Known | None = None
         self._selected = ""
 
-    def show(self, moment: Known, fresh: bool = False) -> None:
-        """Make this the current moment; `fresh`: its page has just been read."""
-        self._moment = moment
-        if fresh and moment.page is not None:
-            self._trends.add(active_runs(moment.page, moment.now), moment.now, moment.past)
+    def show(self, moment: Known) -> None:
+        """Make this the current moment."""
+        before, self._moment = self._moment, moment
+        if moment.page is not None and moment.page is not before.page:
+            self._trends.add(active_runs(moment.page, moment.now), moment.now, moment.page.past)
 
     def pause(self) -> None:
         """Pause, or resume."""
@@ -64,7 +64,7 @@ class Screen:
 
     def _body(self, moment: Known, width: int, height: int, charts: bool = True) -> list[Text]:
         page = moment.page or Page()
-        verdicts = {} if moment.problem else moment.verdicts
+        verdicts = {} if moment.problem else moment.judged.verdicts
         runs = [
             run._replace(verdict=tuple(wrap(printable(verdicts.get(run.name, "")), max(1, width - 2))))
             for run in active_runs(page, moment.now)
@@ -72,8 +72,8 @@ class Screen:
         ended = Ended.of(page, moment.now)
         head = Block(lambda _: self._head(moment, page, width), 1 + 2 * bool(moment.problem), 3)
         below = []
-        if moment.alerts or moment.alerts_problem:
-            below.append(Block(lambda lines: self._alerts(moment, lines), 1 + len(moment.alerts or ()), 4))
+        if moment.judged.alerts or moment.judged.problem:
+            below.append(Block(lambda lines: self._alerts(moment, lines), 1 + len(moment.judged.alerts or ()), 4))
         if page.cvms and not moment.problem:
             mapped = sum(bool(vdisk.vm) for vdisk in page.vdisks)
             wanted = 2 + (mapped + (mapped < len(page.vdisks)) if mapped else len(page.vdisks))
@@ -101,8 +101,8 @@ class Screen:
         counts = [
             in_style(f"{states.count(state)} {state}", state) for state in ("stalled", "running") if state in states
         ]
-        if self._prometheus and moment.alerts is not None:
-            count = len(moment.alerts)
+        if self._prometheus and moment.judged.alerts is not None:
+            count = len(moment.judged.alerts)
             counts.append(text(f"{count or 'no'} alert{'s' * (count != 1)}", "bold red" if count else "dim"))
         known = counts if not moment.problem else []
         left = joined([text("benchwatch", "bold"), *known, text(self.exporter, "dim")])
@@ -114,9 +114,9 @@ class Screen:
         return head
 
     def _alerts(self, moment: Known, lines: int) -> list[Text]:
-        alerts = moment.alerts or ()
+        alerts = moment.judged.alerts or ()
         title = f"Alerts of {self._prometheus}"
-        drawn = [text(moment.alerts_problem or title, "bold")]
+        drawn = [text(moment.judged.problem or title, "bold")]
         shown = cut(alerts, lines - 1)
         for alert in shown:
             style = _SEVERITIES.get(alert.severity, "")

@@ -6,9 +6,10 @@ file of trusted certificates.
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -24,7 +25,7 @@ from ..values.version import VERSION
 from ..values.web import session
 from ..why.exported import INFO, UNSEEN
 from ..why.prometheus import Prometheus, PrometheusError
-from .known import Alert, Page, Past
+from .known import Alert, Judged, Page
 
 SLOW_EVERY = 10.0
 """Seconds between two readings of the CVMs."""
@@ -51,15 +52,6 @@ class SourceUnreadable(Exception):
     def __init__(self, clause: str, advice: str = _RUNNING) -> None:
         super().__init__(clause)
         self.advice = advice
-
-
-class Reading(NamedTuple):
-    """A page, and how many seconds this machine's clock is ahead of the exporter's."""
-
-    page: Page
-    clock_ahead: float
-    past: Past = {}
-    """The reports that the exporter still has of workers that are seen for the first time."""
 
 
 def _refusal(status: int) -> tuple[str, str]:
@@ -101,30 +93,29 @@ class WatchedExporter:
         self._cvms: tuple[Cvm, ...] = ()
         self._due = 0.0
         self._begun: set[str] = set()
+        self._past: dict[tuple[str, str], Sequence[Report]] = {}
 
-    def read(self) -> Reading:
-        """The runs as they are now, and the CVMs as of at most SLOW_EVERY seconds ago."""
+    def read(self) -> Page:
+        """The runs as they are now, and the CVMs as of at most SLOW_EVERY seconds ago. Raises SourceUnreadable."""
         now = time.monotonic()
         document = self._document("/api/runs", RunsDocument)
         ahead = self._clock() - document.time
         if now >= self._due:
             self._cvms = self._document("/api/cvms", CvmsDocument).cvms
             self._due = now + SLOW_EVERY
-        page = Page(document.runs, self._cvms)
-        return Reading(page, ahead if abs(ahead) > _CLOCKS_DIFFER else 0.0, self._past(page))
-
-    def _past(self, page: Page) -> Past:
-        """The reports of the runs that are active for the first time."""
-        active = {worker.run for worker in page.workers if worker.active}
+        active = {run.name for run in document.runs if run.active}
         new, self._begun = sorted(active - self._begun)[:_RUNS_ASKED], active
+        self._past = {key: reports for key, reports in self._past.items() if key[0] in active} | self._reported(new)
+        return Page(document.runs, self._cvms, self._past, ahead if abs(ahead) > _CLOCKS_DIFFER else 0.0)
+
+    def _reported(self, names: Sequence[str]) -> dict[tuple[str, str], Sequence[Report]]:
+        """The reports that the exporter still has of these runs."""
         found: dict[tuple[str, str], Sequence[Report]] = {}
-        for name in new:
-            try:
+        for name in names:
+            with suppress(SourceUnreadable):  # it has just gone: its chart begins now
                 path = f"/api/runs/{quote(name, safe='', errors='surrogateescape')}"
                 run = self._document(path, RunDocument).run
-            except SourceUnreadable:  # it has just gone: its chart begins now
-                continue
-            found |= {(one.run, one.name): one.reports for one in run.workers if not one.observer}
+                found |= {(one.run, one.name): one.reports for one in run.workers if not one.observer}
         return found
 
     def _document(self, path: str, kind: type[_Decoded]) -> _Decoded:
@@ -145,17 +136,6 @@ class WatchedExporter:
             raise SourceUnreadable("is not a benchwatch exporter") from error
 
 
-class PrometheusReading(NamedTuple):
-    """What a Prometheus says now."""
-
-    alerts: tuple[Alert, ...] | None
-    """The firing alerts; None: not known."""
-    verdicts: Mapping[str, str]
-    """Why a run is slow, a sentence for each run that is slower than usual."""
-    problem: str = ""
-    """Why there are no verdicts or no alerts, a sentence; empty if both are known."""
-
-
 class WatchedPrometheus:
     """A Prometheus that evaluates the rules."""
 
@@ -166,21 +146,19 @@ class WatchedPrometheus:
         """The URL without user and password."""
         self._prometheus = Prometheus(address, 0.0, 0.0, _TIMEOUT)
 
-    def read(self) -> PrometheusReading:
+    def read(self) -> Judged:
         """Firing alerts and verdicts, or why there are none."""
         alerts = None
         try:
             alerts = self._alerts()
             said = self._prometheus.at(f"max by (run, text) (last_over_time({INFO.name}[{_FRESH}s]))")
+            return Judged(alerts, {labels.get("run", ""): labels.get("text", "") for labels, _ in said})
         except PrometheusError as error:
-            return PrometheusReading(alerts, {}, str(error))
+            return Judged(alerts, problem=str(error))
         except (KeyError, TypeError, ValueError, AttributeError):
-            return PrometheusReading(
-                alerts, {}, f"Prometheus at {self.name} did not answer: not an answer of Prometheus"
-            )
-        return PrometheusReading(alerts, {labels.get("run", ""): labels.get("text", "") for labels, _ in said})
+            return Judged(alerts, problem=f"Prometheus at {self.name} did not answer: not an answer of Prometheus")
 
-    def _alerts(self) -> tuple[Alert, ...]:
+    def _alerts(self) -> list[Alert]:
         """Most severe first, then most recent."""
         firing = [
             Alert(
@@ -192,7 +170,7 @@ class WatchedPrometheus:
             for alert in self._prometheus.firing()
             if alert["labels"].get("alertname") != UNSEEN
         ]
-        return tuple(sorted(firing, key=lambda alert: (_rank(alert.severity), -alert.since)))
+        return sorted(firing, key=lambda alert: (_rank(alert.severity), -alert.since))
 
 
 def _rank(severity: str) -> int:
