@@ -1,5 +1,6 @@
+from benchwatch.model.run import Report
 from benchwatch.values.sparkline import sparkline
-from benchwatch.watch.curves import Curve, Trend
+from benchwatch.watch.curves import Trend
 
 
 def test_levels_go_from_zero_to_the_highest_value() -> None:
@@ -13,35 +14,39 @@ def test_zero_is_seen_and_differs_from_what_was_not_measured() -> None:
     assert sparkline([0, None]) == "_ "
 
 
-def test_a_column_holds_its_worst_value() -> None:
-    dips, spikes = Trend(min), Trend(max)
+def latencies(trend: Trend, time: float, columns: int = 80) -> list[float | None]:
+    return [one and one.latency for one in trend.columns(time, columns)[0]]
+
+
+def test_a_column_holds_its_lowest_rate_and_its_highest_latency() -> None:
+    trend = Trend()
     for second, value in enumerate([100, 100, 3, 100, 100, 100, 90, 100, 100, 100]):
-        dips.add(1000 + second, value)
-        spikes.add(1000 + second, value)
-    assert dips.curve(1009, 2) == Curve([3, 90], 10.0)
-    assert spikes.curve(1009, 2) == Curve([100, 100], 10.0)
+        trend.add(Report(1000 + second, value, value))
+    columns, seconds = trend.columns(1009, 2)
+    assert [one and (one.throughput, one.latency) for one in columns] == [(3, 100), (90, 100)]
+    assert seconds == 10.0
 
 
 def test_a_time_without_values_is_a_gap() -> None:
-    trend = Trend(max)
-    trend.add(1000, 5)
-    trend.add(1001, None)
-    trend.add(1002, 7)
-    assert trend.curve(1003, 80) == Curve([5, None, 7, None], 4.0)
-    assert Trend(max).curve(1003, 80) == Curve([], 0.0)
+    trend = Trend()
+    for time, value in ((1000, 5), (1001, None), (1002, 7)):
+        trend.add(Report(time, None, value))
+    assert latencies(trend, 1003) == [5, None, 7, None]
+    assert trend.columns(1003, 80)[1] == 4.0
+    assert Trend().columns(1003, 80) == ([], 0.0)
 
 
 def test_a_clock_that_was_set_back_does_not_stop_the_curve() -> None:
-    trend = Trend(max)
+    trend = Trend()
     for time in (1000, 1005, 4600, 1010, 1014):
-        trend.add(time, time)
-    assert trend.curve(1014, 80).values[-5:] == [1010, None, None, None, 1014]
+        trend.add(Report(time, None, time))
+    assert latencies(trend, 1014)[-5:] == [1010, None, None, None, 1014]
 
 
 def test_a_spike_of_a_second_stays_visible_after_hours() -> None:
-    trend = Trend(max)
+    trend = Trend()
     for second in range(20_000):
-        trend.add(second, 9.0 if second == 777 else 1.0)
-    values, seconds = trend.curve(19_999, 100)
+        trend.add(Report(second, None, 9.0 if second == 777 else 1.0))
+    values = latencies(trend, 19_999, 100)
     assert (max(value or 0.0 for value in values), values.count(9.0)) == (9.0, 1)
-    assert len(values) <= 100 and 19_900 < seconds < 20_100
+    assert len(values) <= 100 and 19_900 < trend.columns(19_999, 100)[1] < 20_100

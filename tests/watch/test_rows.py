@@ -139,8 +139,8 @@ def test_how_the_output_was_read_is_a_remark_at_the_first_row() -> None:
 
 
 def curve(trends: Trends, key: Key) -> tuple[list[float | None], list[float | None]]:
-    rates, latencies = trends.of(key)
-    return rates.curve(NOW, 1000).values, latencies.curve(NOW, 1000).values
+    columns, _ = trends.of(key).columns(NOW, 1000)
+    return [one and one.throughput for one in columns], [one and one.latency for one in columns]
 
 
 def test_a_row_begins_with_what_the_exporter_knows_of_its_worker() -> None:

@@ -6,7 +6,6 @@ still has. A column holds the worst moment of its time, so a spike or dip of one
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from rich.text import Text
@@ -29,71 +28,67 @@ _COVERED = 60
 """Seconds that a report covers at most."""
 
 
-class Curve(NamedTuple):
-    """All of a quantity since it was first seen, by column (None: not measured), and how many seconds that is."""
-
-    values: Sequence[float | None]
-    seconds: float
-
-
 class Trend:
-    """One quantity since it was first seen. `worst` picks one of two values in the same column (min or max)."""
+    """What a row reported since it was first seen: in each column, the lowest throughput and the highest latency."""
 
-    def __init__(self, worst: Callable[[float, float], float]) -> None:
-        self._worst = worst
-        self._columns: dict[int, float] = {}
+    def __init__(self) -> None:
+        self._columns: dict[int, Report] = {}
         self._seconds = 1
         """Seconds of a column; they double when there are too many."""
 
-    def add(self, time: float, value: float | None) -> None:
-        """Add what was measured at `time` (Unix seconds), if anything."""
-        if value is None:
+    def add(self, report: Report) -> None:
+        """Add what was measured at its time, if anything."""
+        if report.throughput is None and report.latency is None:
             return
-        self._put(self._columns, int(time // self._seconds), value)
+        place = int(report.time // self._seconds)
+        self._columns[place] = _worst(report, self._columns.get(place, report))
         while len(self._columns) > _COLUMNS:
             self._seconds *= 2
             self._columns = self._merged(lambda column: column // 2)
 
-    def _put(self, columns: dict[int, float], column: int, value: float) -> None:
-        columns[column] = self._worst(value, columns[column]) if column in columns else value
-
-    def _merged(self, place: Callable[[int], int]) -> dict[int, float]:
-        merged: dict[int, float] = {}
-        for column, value in self._columns.items():
-            self._put(merged, place(column), value)
+    def _merged(self, place: Callable[[int], int]) -> dict[int, Report]:
+        merged: dict[int, Report] = {}
+        for column, report in self._columns.items():
+            merged[place(column)] = _worst(report, merged.get(place(column), report))
         return merged
 
-    def curve(self, time: float, columns: int) -> Curve:
-        """All of it up to `time`, in at most so many columns."""
+    def columns(self, time: float, most: int) -> tuple[Sequence[Report | None], float]:
+        """All of it up to `time`, in at most so many columns (None: not measured), and how many seconds that is."""
         if not self._columns:
-            return Curve([], 0.0)
+            return [], 0.0
         first, last = min(self._columns), int(time // self._seconds)
-        each = max(1, -(-(last - first + 1) // columns))
+        each = max(1, -(-(last - first + 1) // most))
         shown = self._merged(lambda column: (column - first) // each)
-        values = [shown.get(place) for place in range((last - first) // each + 1)]
-        return Curve(values, float(self._seconds * (last - first + 1)))
+        return [shown.get(place) for place in range((last - first) // each + 1)], float(
+            self._seconds * (last - first + 1)
+        )
+
+
+def _worst(one: Report, other: Report) -> Report:
+    rates = [rate for rate in (one.throughput, other.throughput) if rate is not None]
+    latencies = [latency for latency in (one.latency, other.latency) if latency is not None]
+    return Report(one.time, min(rates, default=None), max(latencies, default=None))
 
 
 class Trends:
-    """Throughput and mean latency of each active run's total, or of its rows."""
+    """Those of each active run's total, or of its rows."""
 
     def __init__(self) -> None:
-        self._known: dict[Key, tuple[Trend, Trend]] = {}
+        self._known: dict[Key, Trend] = {}
 
-    def add(self, runs: Sequence[RunRows], now: float, past: Past = MappingProxyType({})) -> None:
+    def add(self, runs: Sequence[RunRows], now: float, past: Past) -> None:
         """Add the current measurements; forget rows that are gone. New rows begin with what is known of their past."""
         before, self._known = self._known, {}
         for run in runs:
             for row in charted(run):
-                rates, latencies = self._known[row.key] = before.get(row.key) or (Trend(min), Trend(max))
+                trend = self._known[row.key] = before.get(row.key) or Trend()
                 reports = _reports(run, row, past) if row.key not in before else ()
                 for report in (*reports, Report(now, row.measured.rate, row.measured.latency)):
-                    rates.add(report.time, report.throughput)
-                    latencies.add(report.time, report.latency)
+                    trend.add(report)
 
-    def of(self, key: Key) -> tuple[Trend, Trend]:
-        """Throughput and mean latency of a row; both are empty if it is not known."""
-        return self._known.get(key) or (Trend(min), Trend(max))
+    def of(self, key: Key) -> Trend:
+        """That of a row, which is empty if it is not known."""
+        return self._known.get(key) or Trend()
 
 
 def charted(run: RunRows) -> Sequence[Row]:
@@ -155,22 +150,31 @@ class Curves(NamedTuple):
 
     def _draw(self, run: RunRows, row: Row, trends: Trends, now: float, width: int) -> list[Text]:
         half = (width - _GAP) // 2
-        rates, latencies = (trend.curve(now, half - _LABEL - 1) for trend in trends.of(row.key))
+        columns, seconds = trends.of(row.key).columns(now, half - _LABEL - 1)
+        rates = [one and one.throughput for one in columns]
+        latencies = [one and one.latency for one in columns]
         name = " ".join(part for part in (run.name, row.name, row.op) if part)
-        left = _panel(f"{name}  rate/s", rates, figures.rate, self.height, half)
-        right = _panel("mean latency", latencies, figures.latency, self.height, half)
+        left = _panel(f"{name}  rate/s", rates, seconds, figures.rate, self.height, half)
+        right = _panel("mean latency", latencies, seconds, figures.latency, self.height, half)
         return [line((one, half, "left"), (other, half, "left")) for one, other in zip(left, right, strict=True)]
 
 
-def _panel(title: str, curve: Curve, write: Callable[[float | None], str], height: int, width: int) -> list[Text]:
-    highest = max((value for value in curve.values if value is not None), default=None)
+def _panel(
+    title: str,
+    values: Sequence[float | None],
+    seconds: float,
+    write: Callable[[float | None], str],
+    height: int,
+    width: int,
+) -> list[Text]:
+    highest = max((value for value in values if value is not None), default=None)
     labels = [write(highest), *[""] * (height - 2), "0"]
     drawn = [line((text(title, "dim"), width, "left"))]
-    for label, values in zip(labels, tall(curve.values, height), strict=True):
-        columns = text(values, "blue")
+    for label, levels in zip(labels, tall(values, height), strict=True):
+        columns = text(levels, "blue")
         columns.highlight_words("_", "bold red")
         drawn.append(line((text(label, "dim"), _LABEL, "right"), (columns, width - _LABEL - 1, "left")))
-    began = f"{figures.duration(curve.seconds)} ago" if curve.values else ""
-    blanks = len(curve.values) - len(began) - len("now")
-    time = f"{began}{' ' * blanks}now" if blanks > 0 else began
+    began = "" if highest is None else f"{figures.duration(seconds)} ago"
+    blanks = len(values) - len(began) - len("now")
+    time = f"{began}{' ' * blanks}now" if blanks > 0 and began else began
     return [*drawn, line((text(""), _LABEL, "left"), (text(time, "dim"), width - _LABEL - 1, "left"))]
