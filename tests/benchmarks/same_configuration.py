@@ -79,10 +79,10 @@ def row(base: Experiment, other: Experiment) -> tuple[str, str]:
     """A line of the table, and the verdict."""
     found, strict = (judged(base, other, allowance).others[0] for allowance in (0.05, 0.0))
     tps = found.rows[0]
-    verdict = found.verdicts[0]
+    verdict = found.verdicts[0].verdict or ""
     cells = [f"{tps.base:,.0f}", f"{tps.other:,.0f}", percent(tps.ratio or 0.0), interval(tps.interval)]
     notes = ", ".join(dict.fromkeys(one.kind for one in found.findings))
-    return " | ".join([*cells, verdict.word, strict.verdicts[0].word, notes]), verdict.word
+    return " | ".join([*cells, verdict, strict.verdicts[0].verdict or "", notes]), verdict
 
 
 def main() -> int:

@@ -14,7 +14,7 @@ def test_after_a_warm_up_percentiles_of_fio_are_of_the_same_operations_as_its_ra
     path = recordings / "fio" / f"jsonplus-si1-libaio-qd16-{version}.out"
     (timeline,) = read_timelines([path], latencies=True)
     worker = WorkerFigures(timeline, warmup)
-    for group in worker.groups():
+    for group in worker.groups:
         done, latencies = worker.done(group), worker.latencies(group)
         assert done is not None and latencies is not None
         assert latencies.count == pytest.approx(done.timed, rel=0.002)

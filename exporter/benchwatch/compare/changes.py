@@ -20,7 +20,7 @@ figure of its job has an interval, because it would look like a certainty.
 """
 
 import math
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from typing import Literal, NamedTuple
 
 from ..metrics.latencies import Group
@@ -36,7 +36,7 @@ _USELESS = 100.0
 
 TOO_FEW = "too few runs for an interval"
 
-Word = Literal["better", "worse", "no difference shown", "not judged"]
+Verdict = Literal["better", "worse", "no difference shown", "not judged"]
 
 
 class Row(NamedTuple):
@@ -52,22 +52,29 @@ class Row(NamedTuple):
     """The interval of the change; None if unknown."""
     spread: tuple[float, float] | None
     """The interval that a whole run would have if it were as uncertain as one of its batches; None with repeats."""
+    verdict: Verdict | None = None
+    """None if it is not a main measure."""
+    reason: str = ""
+    """The reason for the verdict."""
+    outlook: Literal["better", "worse", "unclear"] = "unclear"
+    """By the verdict; of a row without one, by its interval."""
 
 
-class Verdict(NamedTuple):
-    """The verdict on a main measure, and its reason."""
-
-    row: Row
-    word: Word
-    reason: str
-
-
-def rows(base: Experiment, other: Experiment, confidence: float) -> Iterator[Row]:
-    """The measures that both sides have, ordered by group and measure."""
+def rows(base: Experiment, other: Experiment, confidence: float, allowance: float) -> list[Row]:
+    """The measures that both sides have, ordered by group and measure, with the verdicts about the main ones."""
     left, right = _figures(base), _figures(other)
+    mains = [{key for run in each.runs for key in run.main()} for each in (base, other)]
     groups = list(dict.fromkeys(group for group, _ in left))
+    found = []
     for key in sorted(shared(base, other), key=lambda key: (groups.index(key[0]), rank(key[1]))):
-        yield _row(*key, left[key], right[key], confidence)
+        row = _row(*key, left[key], right[key], confidence)
+        if key in mains[0] & mains[1]:
+            verdict, reason = _judge(row, base, other, allowance)
+            row = row._replace(verdict=verdict, reason=reason)
+        found.append(row)
+    unjudged = {row.group[:-1] for row in found if row.verdict == "not judged"}
+    found = [row._replace(interval=None) if row.group[:-1] in unjudged else row for row in found]
+    return [row._replace(outlook=_outlook(row, allowance)) for row in found]
 
 
 def shared(base: Experiment, other: Experiment) -> Set[tuple[Group, Measure]]:
@@ -112,26 +119,11 @@ def _estimates(left: Sequence[Figure], right: Sequence[Figure]) -> tuple[Estimat
     return one._replace(step=base), two._replace(step=other)
 
 
-def judged(
-    base: Experiment, other: Experiment, found: Sequence[Row], allowance: float
-) -> tuple[list[Row], list[Verdict]]:
-    """The rows, and a verdict for each main measure that both have."""
-    mains = [{key for run in each.runs for key in run.main()} for each in (base, other)]
-    words = {
-        (row.group, row.measure): _judge(row, base, other, allowance)
-        for row in found
-        if (row.group, row.measure) in mains[0] & mains[1]
-    }
-    unjudged = {group[:-1] for (group, _), (word, _) in words.items() if word == "not judged"}
-    rows = [row._replace(interval=None) if row.group[:-1] in unjudged else row for row in found]
-    return rows, [Verdict(row, *words[key]) for row in rows if (key := (row.group, row.measure)) in words]
-
-
-def _judge(row: Row, base: Experiment, other: Experiment, allowance: float) -> tuple[Word, str]:
+def _judge(row: Row, base: Experiment, other: Experiment, allowance: float) -> tuple[Verdict, str]:
     runs = [*base.runs, *other.runs]
     repeats = len(runs) > 2
-    if base.forced or other.forced:
-        return "not judged", "; ".join([*base.forced, *other.forced])
+    if faults := [*base.faults, *other.faults]:
+        return "not judged", "; ".join(faults)
     basis = f"{len(base.runs)} v {len(other.runs)} runs" if repeats else "one run each"
     if row.interval is None:
         why = TOO_FEW if repeats and row.base and row.other else _why_not(row, runs)
@@ -152,16 +144,18 @@ def _judge(row: Row, base: Experiment, other: Experiment, allowance: float) -> t
         return "not judged", f"one run each and not steady: {', '.join(unsteady)}"
     else:
         reason = f"one run each: judged by its batches and an allowance of {100 * allowance:g} % between runs"
-    if not direction:
-        return "no difference shown", reason
-    return "better" if (direction > 0) == (row.measure.better == "higher") else "worse", reason
+    return _directed(row, direction) or "no difference shown", reason
 
 
-def outlook(row: Row, allowance: float) -> Literal["better", "worse", "unclear"]:
-    """Whether a row without a verdict is better or worse, by its interval."""
-    direction = _beyond(row.interval, 0.0 if row.spread is None else allowance)
+def _outlook(row: Row, allowance: float) -> Literal["better", "worse", "unclear"]:
+    if row.verdict is None:
+        return _directed(row, _beyond(row.interval, 0.0 if row.spread is None else allowance)) or "unclear"
+    return row.verdict if row.verdict in ("better", "worse") else "unclear"
+
+
+def _directed(row: Row, direction: int) -> Literal["better", "worse"] | None:
     if not direction:
-        return "unclear"
+        return None
     return "better" if (direction > 0) == (row.measure.better == "higher") else "worse"
 
 

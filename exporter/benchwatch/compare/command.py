@@ -101,7 +101,7 @@ def _compare(options: argparse.Namespace) -> int:
     if left:
         say(f"not compared: {', '.join(left)}: not every run has workers of these names")
     compared = [other for one in found for other in one.others]
-    if options.fail_on and any(one.word == options.fail_on for other in compared for one in other.verdicts):
+    if options.fail_on and any(one.verdict == options.fail_on for other in compared for one in other.verdicts):
         return NOT_MET
     other_than_intended = any(not one.intended for other in compared for one in other.parameters)
     return int(other_than_intended)

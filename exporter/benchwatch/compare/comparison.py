@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ..tools.roles import Roles
-from .changes import Row, Verdict, judged, outlook, rows, shared
+from .changes import Row, rows, shared
 from .experiment import CannotCompare, Experiment, same_jobs
 from .final_numbers import Part, parts
 from .findings import Finding, findings
@@ -16,20 +16,19 @@ class Comparison(NamedTuple):
 
     other: Experiment
     rows: Sequence[Row]
-    verdicts: Sequence[Verdict]
     parameters: Sequence[Difference]
     findings: Sequence[Finding]
     parts: Sequence[Part]
 
-    def verdict(self, row: Row) -> Verdict | None:
-        """The verdict about a row; None if it is not a main measure."""
-        return next((one for one in self.verdicts if one.row is row), None)
+    @property
+    def verdicts(self) -> list[Row]:
+        """The main measures, which have verdicts."""
+        return [row for row in self.rows if row.verdict]
 
 
 class Comparisons(NamedTuple):
     """What `benchwatch compare` shows."""
 
-    tool: str
     base: Experiment
     others: Sequence[Comparison]
     confidence: float
@@ -41,6 +40,11 @@ class Comparisons(NamedTuple):
     vary: Collection[str]
 
     @property
+    def tool(self) -> str:
+        """That of all runs."""
+        return self.base.runs[0].tool
+
+    @property
     def roles(self) -> Roles:
         """The roles of the tool's families in these runs."""
         return self.base.runs[0].roles
@@ -50,13 +54,6 @@ class Comparisons(NamedTuple):
         """Whether the figures of any run leave out its warm-up."""
         sides = (self.base, *(comparison.other for comparison in self.others))
         return any(run.left_out for side in sides for run in side.runs)
-
-    def word(self, row: Row) -> str:
-        """Better, worse or unclear: the verdict, and of a row without one what its interval shows."""
-        verdict = next((found for one in self.others if (found := one.verdict(row))), None)
-        if verdict is None:
-            return outlook(row, self.allowance)
-        return verdict.word if verdict.word in ("better", "worse") else "unclear"
 
 
 def compare(
@@ -70,10 +67,11 @@ def compare(
     for other in others:
         setups = [[run.setup for run in side.runs] for side in (base, other)]
         differing = list(differences(setups[0], setups[1], vary))
-        table, verdicts = judged(base, other, list(rows(base, other, each)), allowance)
-        warnings = findings([base, other], differing)
-        found.append(Comparison(other, table, verdicts, differing, warnings, parts(base.runs, other.runs)))
-    return Comparisons(base.runs[0].tool, base, found, confidence, each, allowance, vary)
+        table = rows(base, other, each, allowance)
+        unfinished = [Finding("unfinished", text) for text in (*base.faults, *other.faults)]
+        warnings = [*unfinished, *findings([base, other], differing)]
+        found.append(Comparison(other, table, differing, warnings, parts(base.runs, other.runs)))
+    return Comparisons(base, found, confidence, each, allowance, vary)
 
 
 def comparable(sides: Sequence[Experiment]) -> list[Experiment]:

@@ -12,6 +12,7 @@ from ..show.as_csv import Value, records
 from ..tools.roles import Roles
 from .comparison import Comparison, Comparisons
 from .experiment import Experiment
+from .final_numbers import labels_of
 from .measures import described, named_group, unit_of
 from .wording import heading
 
@@ -24,17 +25,16 @@ def document(found: Sequence[Comparisons]) -> str:
 
 
 def table(found: Sequence[Comparisons]) -> str:
-    """The CSV text, with a record for each figure."""
+    """The CSV text, with a record for each figure, then one for each number of a part."""
     return records(row for one in found for other in one.others for row in _figures(one, other))
 
 
 def _figures(found: Comparisons, comparison: Comparison) -> Iterator[dict[str, Value]]:
+    sides: dict[str, Value] = {"base": found.base.name, "other": comparison.other.name}
     for row in comparison.rows:
-        verdict = comparison.verdict(row)
         low, high = row.interval or (None, None)
         yield {
-            "base": found.base.name,
-            "other": comparison.other.name,
+            **sides,
             "part": heading(row.group),
             "measure": row.measure.name,
             "unit": unit_of(row.measure, found.roles),
@@ -44,14 +44,12 @@ def _figures(found: Comparisons, comparison: Comparison) -> Iterator[dict[str, V
             "change": row.ratio,
             "change_low": low,
             "change_high": high,
-            "verdict": verdict.word if verdict else None,
+            "verdict": row.verdict,
         }
     for part in comparison.parts:
-        labels = zip(part.sample.family.labels, part.sample.labels, strict=True)
         yield {
-            "base": found.base.name,
-            "other": comparison.other.name,
-            "part": ", ".join(f"{name}={value}" for name, value in labels),
+            **sides,
+            "part": ", ".join(f"{name}={value}" for name, value in labels_of(part.sample).items()),
             "measure": part.sample.family.name,
             "base_value": part.base,
             "other_value": part.other,
@@ -89,28 +87,18 @@ def _comparison(comparison: Comparison, roles: Roles) -> dict[str, Any]:
     return {
         **_experiment(comparison.other),
         "measures": [
-            {
-                **described(row.group, row.measure, roles),
-                "base": row.base,
-                "other": row.other,
-                "change": row.ratio,
-                "interval": row.interval,
-            }
+            described(row.group, row.measure, roles)
+            | {"base": row.base, "other": row.other, "change": row.ratio, "interval": row.interval}
             for row in comparison.rows
         ],
         "verdicts": [
-            {
-                **named_group(one.row.group, roles),
-                "name": one.row.measure.name,
-                "verdict": one.word,
-                "reason": one.reason,
-            }
-            for one in comparison.verdicts
+            named_group(row.group, roles) | {"name": row.measure.name, "verdict": row.verdict, "reason": row.reason}
+            for row in comparison.verdicts
         ],
         "parts": [
             {
                 "name": one.sample.family.name,
-                "labels": dict(zip(one.sample.family.labels, one.sample.labels, strict=True)),
+                "labels": labels_of(one.sample),
                 "base": one.base,
                 "other": one.other,
                 "change": one.ratio,

@@ -1,11 +1,12 @@
 """A comparison as blocks: both sides, verdicts, figures, numbers of parts, parameters that differ, and warnings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from ..show.content import Block, Column, Heading, Sentence, Table, TableRow, Tone, table
+from .changes import Row
 from .comparison import Comparison, Comparisons
-from .wording import cells, describe, heading, level, percent, sentence
+from .wording import describe, figure, heading, interval, level, percent, row_title, sentence
 
 _MOST_PARTS = 12
 _TONES: dict[str, Tone] = {
@@ -13,6 +14,7 @@ _TONES: dict[str, Tone] = {
     "worse": "bad",
     "no difference shown": "strong",
     "not judged": "unclear",
+    "": "",
 }
 
 
@@ -23,8 +25,8 @@ def blocks(found: Comparisons) -> Iterator[Block]:
         yield Heading(f"{one.other.name} against {found.base.name}")
         yield Sentence(f"base: {describe(found.base)}", "dim")
         yield Sentence(f"other: {describe(one.other)}", "dim")
-        for verdict in one.verdicts:
-            yield Sentence(sentence(verdict, found.roles, found.each), _TONES[verdict.word])
+        for row in one.verdicts:
+            yield Sentence(sentence(row, found.roles, found.each), _TONES[row.verdict or ""])
         yield _figures(found, one)
         if one.parts:
             yield _parts(one)
@@ -42,11 +44,17 @@ def _figures(found: Comparisons, comparison: Comparison) -> Table:
     for group, members in groupby(comparison.rows, lambda row: row.group):
         if heading(group):
             rows.append(TableRow([heading(group)], heading=True))
-        for row in members:
-            verdict = comparison.verdict(row)
-            tone = _TONES[verdict.word] if verdict else ""
-            rows.append(TableRow(cells(row, found.roles, found.warmup, found.word(row)), tone))
+        rows += (TableRow(_cells(row, found), _TONES[row.verdict or ""]) for row in members)
     return Table(columns, rows)
+
+
+def _cells(row: Row, found: Comparisons) -> Sequence[str]:
+    roles, outlook = found.roles, ""
+    if row.ratio is not None:
+        outlook = f"{'▲ ' if row.ratio > 0 else '▼ ' if row.ratio < 0 else ''}{row.outlook}"
+    both = figure(row.base, row.measure, roles), figure(row.other, row.measure, roles)
+    change = "" if row.ratio is None else percent(row.ratio)
+    return row_title(row.measure, roles, found.warmup), *both, change, interval(row.interval), outlook
 
 
 def _parts(comparison: Comparison) -> Table:

@@ -17,12 +17,8 @@ from ..settings.settings import RunsSettings
 from ..tools.registry import names
 from ..values.errors import FAILED, UserError
 from ..values.names import label, natural
-from . import concurrent
-from .measured import Result, measure
-from .measures import THROUGHPUT, compared
-
-_BUCKETS = Buckets(1)
-"""The page's histograms are not used here: percentiles come from all bins."""
+from .measured import Result, results_of
+from .measures import compared
 
 
 class CannotCompare(UserError):
@@ -37,8 +33,11 @@ class Experiment(NamedTuple):
 
     name: str
     runs: Sequence[Result]
-    forced: Sequence[str]
-    """The faults of runs that were included with --force."""
+
+    @property
+    def faults(self) -> list[str]:
+        """A sentence for each worker whose figures do not cover a whole run."""
+        return faults_of(one for run in self.runs for one in run.timelines)
 
 
 Side = Mapping[str, Experiment]
@@ -58,41 +57,65 @@ def side(
     warmup: float | None = None,
     *,
     force: bool,
-    families: Collection[Family] | None = None,
+    families: Collection[Family] = (),
 ) -> Side:
     """The runs of one side; `path` is what the user calls them, and each run is in some files, or in a folder.
 
-    `warmup`, seconds, overrides the records; if a run's records disagree, the longest applies. With `force`, runs that
-    failed or have not ended are included. `families` have their series (default: those that a comparison needs).
-    Raises CannotCompare.
+    `warmup`, seconds, overrides the records. With `force`, runs that failed or have not ended are included. The runs
+    have series of these `families` besides those that a comparison needs. Raises CannotCompare.
     """
-    forced: list[str] = []
     name = label(Path(path).name)
     parts: dict[str, list[Result]] = {}
-    for one in runs:
-        for part, found in _run(one, settings, warmup, forced, compared() if families is None else families).items():
-            parts.setdefault(" ".join(filter(None, (_point(found, name), part))), []).append(found)
-    if forced and not force:
-        raise CannotCompare(f"{forced[0]}; expected a run that finished (--force compares it anyway)")
-    tools = sorted({run.tool for members in parts.values() for run in members})
+    for files in runs:
+        for one in _results(files, settings, warmup, {*compared(), *families}, force=force):
+            swept = one.point
+            point = swept.values.items() if swept and label(swept.of) == name else ()
+            words = [*(f"{parameter}={value}" for parameter, value in point), one.part]
+            parts.setdefault(" ".join(filter(None, words)), []).append(one)
+    tools = sorted({one.tool for members in parts.values() for one in members})
     if len(tools) > 1:
-        raise CannotCompare(f"{path}: runs of {' and '.join(tools)}; expected runs of one tool")
+        raise CannotCompare(f"{path}: output of {' and '.join(tools)}; expected one tool, compare files instead")
     return {
-        part: Experiment(
-            f"{name}{f'/{part}' if part else ''}" if len(runs) > 1 else members[0].name,
-            members,
-            faults_of(worker for run in members for worker in run.timelines),
-        )
+        part: Experiment(f"{name}/{part}".rstrip("/") if len(runs) > 1 else members[0].name, members)
         for part, members in sorted(parts.items(), key=lambda item: natural(item[0]))
     }
 
 
-def _point(run: Result, sweep: str) -> str:
-    """The values of what that sweep varies; empty for a run that is no point of it."""
-    swept = run.timelines[0].runfile.sweep
-    if swept is None or label(swept.of) != sweep:
-        return ""
-    return " ".join(f"{name}={value}" for name, value in swept.values.items())
+def _results(
+    files: Sequence[Path], settings: RunsSettings, warmup: float | None, families: Collection[Family], *, force: bool
+) -> list[Result]:
+    """The results of one run."""
+    path = files[0]
+    buckets = Buckets(1)  # histograms of the page are not used: percentiles come from all bins
+    found = [run for run in find_runs(files, settings, buckets) if run.plans]
+    if not found:
+        raise CannotCompare(f"{path}: nothing recognised; expected output of {names()}")
+    if len(found) > 1:
+        some = ", ".join(run.name for run in found[:3])
+        raise CannotCompare(f"{path}: {len(found)} runs ({some} ...); expected one, or the name of an experiment")
+    every = list(results_of(timelines(found, buckets, families=families, latencies=True), warmup))
+    measured = [one for one in every if one.measured]
+    faults = faults_of(worker for one in every for worker in one.workers)
+    if not measured:
+        most = max(one.warmup for one in every)
+        after = f" after the warm-up of {most:g} s" if most else ""
+        why = f" ({'; '.join(faults)})" if faults else ""
+        raise CannotCompare(f"{path}: nothing was measured{after}{why}; expected reports or a final report")
+    if faults and not force:
+        raise CannotCompare(f"{faults[0]}; expected a run that finished (--force compares it anyway)")
+    return measured
+
+
+def faults_of(workers: Iterable[Timeline]) -> list[str]:
+    """A sentence for each worker whose figures do not cover a whole run."""
+    return [_fault(worker) for worker in workers if worker.state != "finished"]
+
+
+def _fault(worker: Timeline) -> str:
+    who = worker.run if worker.name == worker.run else f"{worker.run}, worker {worker.name}"
+    ends = {"failed": "failed", "interrupted": "was interrupted", "abandoned": "has no end"}
+    reason = f": {worker.reason}" if worker.reason and worker.state in ends else ""
+    return f"{who}: the run {ends.get(worker.state, 'is still active')}{reason}"
 
 
 def pairs(sides: Sequence[Side]) -> tuple[list[list[Experiment]], list[str]]:
@@ -111,62 +134,6 @@ def pairs(sides: Sequence[Side]) -> tuple[list[list[Experiment]], list[str]]:
     return [[side[part] for side in sides] for part in common], left
 
 
-def _run(
-    files: Sequence[Path],
-    settings: RunsSettings,
-    warmup: float | None,
-    forced: list[str],
-    families: Collection[Family],
-) -> dict[str, Result]:
-    """The results of one run by part (see `concurrent`)."""
-    path = files[0]
-    found = [run for run in find_runs(files, settings, _BUCKETS) if run.plans]
-    if not found:
-        raise CannotCompare(f"{path}: nothing recognised; expected output of {names()}")
-    if len(found) > 1:
-        some = ", ".join(run.name for run in found[:3])
-        raise CannotCompare(f"{path}: {len(found)} runs ({some} ...); expected one, or the name of an experiment")
-    workers = list(timelines(found, _BUCKETS, families=families, latencies=True))
-    tools = sorted({worker.tool for worker in workers})
-    if len(tools) > 1:
-        raise CannotCompare(f"{path}: workers of {' and '.join(tools)}; expected one tool, compare their files instead")
-    faults = faults_of(workers)
-    forced += faults
-    every = {
-        part: measure(members, warmup, concurrent.name_of(part, members))
-        for part, members in concurrent.results(workers)
-    }
-    measured = {part: run for part, run in every.items() if any(one is THROUGHPUT for _, one in run.figures)}
-    if not measured:
-        most = max(run.warmup for run in every.values())
-        after = f" after the warm-up of {most:g} s" if most else ""
-        why = f" ({'; '.join(faults)})" if faults else ""
-        raise CannotCompare(f"{path}: nothing was measured{after}{why}; expected reports or a final report")
-    return measured
-
-
-def faults_of(timelines: Iterable[Timeline]) -> list[str]:
-    """A sentence for each worker whose figures do not cover a whole run."""
-    return [_fault(timeline) for timeline in timelines if timeline.state != "finished"]
-
-
-def _fault(timeline: Timeline) -> str:
-    who = timeline.run if timeline.name == timeline.run else f"{timeline.run}, worker {timeline.name}"
-    reason = f": {timeline.reason}" if timeline.reason else ""
-    ends = {"failed": "failed", "interrupted": "was interrupted", "abandoned": "has no end"}
-    if timeline.state in ends:
-        return f"{who}: the run {ends[timeline.state]}{reason}"
-    return f"{who}: the run is still active"
-
-
-def same_jobs(experiments: Sequence[Experiment]) -> list[Experiment]:
-    """The experiments. If every run has a single job, their groups omit its name, which may differ."""
-    runs = [run for each in experiments for run in each.runs]
-    if any(len({group[:-1] for group, _ in run.figures if group[:-1]}) != 1 for run in runs):
-        return list(experiments)
-    return [each._replace(runs=[_without_job(run) for run in each.runs]) for each in experiments]
-
-
 def distinctly_named(experiments: Sequence[Experiment], paths: Sequence[Path]) -> list[Experiment]:
     """The experiments. If two have the same name, all are named by their paths."""
     if len({each.name for each in experiments}) == len(experiments):
@@ -174,9 +141,16 @@ def distinctly_named(experiments: Sequence[Experiment], paths: Sequence[Path]) -
     found = []
     for each, path in zip(experiments, paths, strict=True):
         runs = [run._replace(name=str(Path(label(path.parent)) / run.name)) for run in each.runs]
-        part = each.name.partition("/")[2]
-        found.append(each._replace(name=label(path / part), runs=runs))
+        found.append(Experiment(label(path / each.name.partition("/")[2]), runs))
     return found
+
+
+def same_jobs(experiments: Sequence[Experiment]) -> list[Experiment]:
+    """The experiments. If every run has a single job, their groups omit its name, which may differ."""
+    runs = [run for each in experiments for run in each.runs]
+    if any(len({group[:-1] for group, _ in run.figures if group[:-1]}) != 1 for run in runs):
+        return list(experiments)
+    return [Experiment(each.name, [_without_job(run) for run in each.runs]) for each in experiments]
 
 
 def _without_job(run: Result) -> Result:

@@ -46,25 +46,18 @@ def rates(
     members: Members, whole: Course | None, roles: Roles, final: Mapping[Measure, float]
 ) -> Iterator[tuple[Measure, Figure]]:
     """Throughput, bandwidth and mean latency: from `final`, otherwise of the time after the warm-up."""
-    courses = [worker.course(group) for worker, group in members]
     done = [worker.done(group) for worker, group in members]
-    for one, total, values in (
-        (THROUGHPUT, "operations", [None if each is None else each.rate for each in done]),
-        (BANDWIDTH, "bytes", [None if each is None else each.ratio("bytes") for each in courses]),
-    ):
-        value = final.get(one)
-        if value is None:
-            value = _sum(values)
-        if value is not None:
-            yield one, _figure(value, whole, total)
-    mean = final.get(LATENCY_MEAN)
-    if mean is None:
-        timed = _sum([None if each is None else each.timed for each in done])
-        latency = _sum([None if each is None else each.latency for each in done])
-        mean = latency / timed if timed and latency is not None else None
+    courses = [worker.courses.get(group) for worker, group in members]
+    rate = final.get(THROUGHPUT, _sum([one and one.rate for one in done]))
+    if rate is not None:
+        yield THROUGHPUT, _figure(rate, whole, "operations")
+    bandwidth = final.get(BANDWIDTH, _sum([one and one.ratio("bytes") for one in courses]))
+    if bandwidth is not None:
+        yield BANDWIDTH, _figure(bandwidth, whole, "bytes")
+    timed, latency = _sum([one and one.timed for one in done]), _sum([one and one.latency for one in done])
+    mean = final.get(LATENCY_MEAN, latency / timed if timed and latency is not None else None)
     if mean is not None:
-        exact = roles.latency is not None
-        figure = _figure(mean, whole, "latency", "timed") if exact else Figure(mean)
+        figure = _figure(mean, whole, "latency", "timed") if roles.latency else Figure(mean)
         yield LATENCY_MEAN, figure._replace(step=roles.latency_step)
     if whole is not None and whole.quantile and (value := whole.ratio("latency", "timed")) is not None:
         yield of_reports(whole.quantile), _figure(value, whole, "latency", "timed")
@@ -72,13 +65,14 @@ def rates(
 
 def results(members: Members, roles: Roles) -> Iterator[tuple[Measure, float]]:
     """The same of the whole run, from the final reports."""
-    for one, result in ((THROUGHPUT, roles.result_rate), (BANDWIDTH, roles.result_bandwidth)):
-        value = _sum([worker.result(result, group) for worker, group in members])
+    rate, bandwidth, operations, latencies = (
+        [worker.result(family, group) for worker, group in members]
+        for family in (roles.result_rate, roles.result_bandwidth, roles.result_operations, roles.result_latency)
+    )
+    mean = _weighted(latencies, operations)
+    for one, value in ((THROUGHPUT, _sum(rate)), (BANDWIDTH, _sum(bandwidth)), (LATENCY_MEAN, mean)):
         if value is not None:
             yield one, value
-    mean = _mean_result(members, roles)
-    if mean is not None:
-        yield LATENCY_MEAN, mean
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
@@ -95,16 +89,12 @@ def _figure(value: float, whole: Course | None, total: str, weight: str = "") ->
     return Figure(value, estimate._replace(value=value) if estimate and value > 0 else None)
 
 
-def _mean_result(members: Members, roles: Roles) -> float | None:
-    """The mean latency of the final reports, weighted by operations; None if one that did something has none."""
-    found = [
-        (worker.result(roles.result_latency, group), worker.result(roles.result_operations, group))
-        for worker, group in members
-    ]
-    if len(found) == 1 and found[0][1] is None:  # no other from which to weight it
-        return found[0][0]
-    known = [(mean, weight) for mean, weight in found if mean is not None and weight]
-    if not known or len(known) < sum(1 for _, weight in found if weight != 0):
+def _weighted(means: Sequence[float | None], weights: Sequence[float | None]) -> float | None:
+    """The mean of all, weighted by operations; None if one that did something has none."""
+    if len(means) == 1 and weights[0] is None:  # no other from which to weight it
+        return means[0]
+    known = [(mean, weight) for mean, weight in zip(means, weights, strict=True) if mean is not None and weight]
+    if not known or len(known) < sum(weight != 0 for weight in weights):
         return None
     return math.fsum(mean * weight for mean, weight in known) / math.fsum(weight for _, weight in known)
 
@@ -115,30 +105,32 @@ def distribution(members: Members, whole: Course | None, roles: Roles) -> Iterat
     for worker, group in members:
         latencies = worker.latencies(group)
         if latencies is None:
-            yield from _printed(members)
+            if len(members) == 1 and worker.begin == -math.inf:
+                yield from _printed(worker, group)
             return
         merged.extend(latencies)
     values = quantiles(merged.between(), QUANTILES)
     if not values:
         return
-    cut = _sections(whole)
-    parts = [quantiles(merged.between(begin - _SLACK, end - _SLACK), QUANTILES) for begin, end in cut]
+    parts = []
+    if whole is not None and whole.ratio("latency", "timed") is not None:
+        for batch in batches(whole.values("latency", "timed")):
+            begin, end = whole.ends[batch.start] - whole.seconds[batch.start], whole.ends[batch.stop - 1]
+            parts.append(quantiles(merged.between(float(begin) - _SLACK, float(end) - _SLACK), QUANTILES))
     for place, (one, value) in enumerate(zip(LATENCY_QUANTILES, values, strict=True)):
         estimate = of_sections(value, [part[place] for part in parts if part])
         yield one, Figure(min(value, merged.highest), estimate, max(_bin_width(value), roles.latency_step))
     yield LATENCY_MAX, Figure(merged.highest, step=roles.latency_step)
 
 
-def _printed(members: Members) -> Iterator[tuple[Measure, Figure]]:
-    """The tool's own percentiles of the whole run, if there is one worker and no warm-up to leave out."""
-    (worker, group), *others = members
-    if others or worker.begin != -math.inf:
-        return
+def _printed(worker: WorkerFigures, group: Group) -> Iterator[tuple[Measure, Figure]]:
+    """The tool's own percentiles of the whole run."""
+    printed = worker.roles.result_quantile
     for one, quantile in zip(LATENCY_QUANTILES, QUANTILES, strict=True):
-        if (value := worker.result_quantile(group, f"{quantile:g}")) is not None:
+        if (value := worker.result(printed, (*group, f"{quantile:g}"))) is not None:
             yield one, Figure(value, step=_bin_width(value))
     highest = worker.result(worker.roles.result_latency_max, group)
-    highest = worker.result_quantile(group, "1") if highest is None else highest
+    highest = worker.result(printed, (*group, "1")) if highest is None else highest
     if highest is not None:
         yield LATENCY_MAX, Figure(highest)
 
@@ -147,14 +139,6 @@ def _bin_width(value: float) -> float:
     """The width of the bin that holds a latency, seconds."""
     (place,) = bins(np.array([1e9 * value]))
     return float(UPPER_NS[place] + 1 - LOWER_NS[place]) / 1e9
-
-
-def _sections(whole: Course | None) -> list[tuple[float, float]]:
-    """Begin and end (Unix seconds) of each batch of the run's reports with latencies."""
-    if whole is None or whole.ratio("latency", "timed") is None:
-        return []
-    cut = batches(whole.values("latency", "timed"))
-    return [(float(whole.ends[one.start] - whole.seconds[one.start]), float(whole.ends[one.stop - 1])) for one in cut]
 
 
 def of_summary(finals: Sequence[Finals], roles: Roles, seconds: float | None) -> Iterator[tuple[Measure, Figure]]:

@@ -95,6 +95,11 @@ def _of(run: Result) -> dict[tuple[str, tuple[str, ...]], Sample]:
     }
 
 
+def labels_of(sample: Sample) -> dict[str, str]:
+    """Its labels by name."""
+    return dict(zip(sample.family.labels, sample.labels, strict=True))
+
+
 def number(sample: Sample) -> float:
     """Its value, which is a plain number."""
     assert isinstance(sample.value, int | float)
@@ -107,7 +112,7 @@ def named_sample(sample: Sample) -> tuple[str, tuple[str, ...]]:
     name = rest or sample.family.name.partition("_")[2].removesuffix("_total")
     for suffix in ("_bytes_per_second", "_seconds"):
         name = name.removesuffix(suffix)
-    labels = dict(zip(sample.family.labels, sample.labels, strict=True))
+    labels = labels_of(sample)
     if (quantile := labels.pop("quantile", None)) is not None:
         has_maximum = any(sample.family is roles.result_quantile and roles.result_latency_max for roles in all_roles())
         level = "" if has_maximum else _LEVEL.get(quantile)

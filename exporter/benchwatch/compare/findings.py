@@ -63,8 +63,7 @@ class Finding(NamedTuple):
 
 def findings(sides: Sequence[Experiment], differing: Sequence[Difference] = ()) -> list[Finding]:
     """The warnings about one experiment, or about both sides of a comparison whose `differing` parameters are given."""
-    found = [Finding("unfinished", text) for each in sides for text in each.forced]
-    found += chain.from_iterable(_of_run(run) for each in sides for run in each.runs)
+    found = [finding for each in sides for run in each.runs for finding in _of_run(run)]
     pair = len(sides) == 2
     found += _mains(*sides) if pair else ()
     found += chain.from_iterable(map(_load, sides))

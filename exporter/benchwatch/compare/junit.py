@@ -52,10 +52,10 @@ def suites(found: Comparisons) -> Iterator[Suite]:
     """The verdicts of each comparison."""
     for one in found.others:
         cases = []
-        for verdict in one.verdicts:
-            said = sentence(verdict, found.roles, found.each)
-            name = f"{heading(verdict.row.group)} {title(verdict.row.measure, found.roles)}".strip()
-            cases.append(Case(name, said * (verdict.word == "worse"), said * (verdict.word == "not judged")))
+        for row in one.verdicts:
+            said = sentence(row, found.roles, found.each)
+            name = f"{heading(row.group)} {title(row.measure, found.roles)}".strip()
+            cases.append(Case(name, said * (row.verdict == "worse"), said * (row.verdict == "not judged")))
         if found.vary:
             others = [each.name for each in one.parameters if not each.intended]
             cases.append(Case("no other parameter differs", ", ".join(others)))

@@ -19,6 +19,7 @@ from ..history.timeline import Timeline
 from ..metrics.latencies import Group
 from ..settings.record import SweepPoint
 from ..tools.roles import Roles
+from . import concurrent
 from .course import Course, together
 from .figures import Figure, distribution, of_summary, rates, results
 from .measures import LATENCY_MEAN, LATENCY_P99, LATENCY_QUANTILES, THROUGHPUT, Measure, of_reports
@@ -26,7 +27,7 @@ from .workers import Finals, WorkerFigures
 
 ALL = "all"
 """The operation of a group that holds all operations of a job, such as reads, writes and trims."""
-WORST_FIRST = ("failed", "stalled", "abandoned", "interrupted", "running")
+WORST_FIRST = ("failed", "stalled", "abandoned", "interrupted", "running", "finished")
 LABEL = "label "
 """Prefix of the run's labels among its parameters."""
 
@@ -50,8 +51,8 @@ class Result(NamedTuple):
     """The result of the workers of one tool in a run. Times are Unix seconds, lengths seconds."""
 
     name: str
-    tool: str
-    roles: Roles
+    part: str
+    """What distinguishes it from the others of its run and tool; empty if it is the only one."""
     workers: Sequence[Timeline]
     """All its workers."""
     timelines: Sequence[Timeline]
@@ -71,25 +72,31 @@ class Result(NamedTuple):
     doubtful: frozenset[Group]
     """Groups that hold more than the operations of the workload."""
     parameters: Mapping[str, str]
+    """See Setup."""
     finals: Sequence[Finals]
     """The final numbers of each worker."""
     cut_off: Sequence[tuple[int, float]]
     """For each log that lacks a part of the run: the operations in it, and those of the run."""
 
     @property
-    def worst(self) -> Timeline:
-        """The worker whose state is that of the result."""
-        return min(self.workers, key=lambda worker: (*WORST_FIRST, worker.state).index(worker.state))
+    def tool(self) -> str:
+        """Its tool."""
+        return self.timelines[0].tool
+
+    @property
+    def roles(self) -> Roles:
+        """The roles of its tool's families."""
+        return self.timelines[0].roles
 
     @property
     def state(self) -> str:
-        """See phase.PHASES."""
-        return self.worst.state
+        """See phase.PHASES: that of its worst worker."""
+        return min((one.state for one in self.workers), key=WORST_FIRST.index)
 
     @property
     def reason(self) -> str:
         """The reason for that state, one clause; empty if there is none."""
-        return self.worst.reason
+        return next(one.reason for one in self.workers if one.state == self.state)
 
     @property
     def start(self) -> float | None:
@@ -105,6 +112,17 @@ class Result(NamedTuple):
     def labels(self) -> Mapping[str, str]:
         """The labels of its run."""
         return {name: value for worker in self.workers for name, value in worker.runfile.labels.items()}
+
+    @property
+    def point(self) -> SweepPoint | None:
+        """The point of a sweep that it measures; None without a sweep."""
+        return next((one.runfile.sweep for one in self.timelines if one.runfile.sweep is not None), None)
+
+    @property
+    def objective(self) -> float | None:
+        """The latency that it should stay below, seconds."""
+        each = (one.runfile.latency_objective for one in self.timelines)
+        return min((one for one in each if one is not None), default=None)
 
     @property
     def setup(self) -> Setup:
@@ -139,7 +157,7 @@ class Result(NamedTuple):
         if len(groups) != 1:
             return None, None, None
         found = (self.figures.get((groups[0], one)) for one in (THROUGHPUT, LATENCY_MEAN, LATENCY_P99))
-        rate, mean, p99 = (None if one is None else one.value for one in found)
+        rate, mean, p99 = (one and one.value for one in found)
         return rate, mean, p99
 
     @property
@@ -186,7 +204,7 @@ class Result(NamedTuple):
 
     def watched(self) -> Iterator[tuple[Group, Measure]]:
         """The main measures: the throughput of each job or, if its rate is fixed, its latency, if that was measured."""
-        groups = dict.fromkeys(group for group, measure in self.figures if measure is THROUGHPUT)
+        groups = [group for group, measure in self.figures if measure is THROUGHPUT]
         for group in groups:
             if group and (group[-1] in self.roles.apart or (not is_sum(group) and (*group[:-1], ALL) in groups)):
                 continue
@@ -204,11 +222,6 @@ class Result(NamedTuple):
         return next(known, LATENCY_MEAN)
 
 
-def place_of(run: Result) -> SweepPoint | None:
-    """The point of a sweep that this run measures; None without a sweep."""
-    return next((one.runfile.sweep for one in run.timelines if one.runfile.sweep is not None), None)
-
-
 def end_of(timelines: Sequence[Timeline]) -> float | None:
     """When the last of a run's workers ended, Unix seconds; None if one is still active."""
     ends = [one.end for one in timelines if one.end is not None]
@@ -220,11 +233,17 @@ def known_end(timelines: Sequence[Timeline]) -> float | None:
     return None if any(one.state == "abandoned" for one in timelines) else end_of(timelines)
 
 
-def measure(timelines: Sequence[Timeline], warmup: float | None, name: str = "") -> Result:
-    """The figures of one result. `timelines` are its workers (see `concurrent`) with their latencies.
+def results_of(timelines: Iterable[Timeline], warmup: float | None) -> Iterator[Result]:
+    """The results of one run. `timelines` are its workers with their latencies.
 
     `warmup`, seconds, overrides the records; if the workers' records disagree, the longest applies.
     """
+    for part, workers in concurrent.results(timelines):
+        yield measure(workers, warmup, concurrent.name_of(part, workers), part)
+
+
+def measure(timelines: Sequence[Timeline], warmup: float | None, name: str, part: str = "") -> Result:
+    """The figures of the workers of one result; see results_of."""
     warmup = float(max(one.runfile.warmup for one in timelines) if warmup is None else warmup)
     everyone = [WorkerFigures(timeline, warmup) for timeline in timelines]
     workers = [worker for worker in everyone if not worker.roles.observer] or everyone
@@ -234,7 +253,7 @@ def measure(timelines: Sequence[Timeline], warmup: float | None, name: str = "")
     by_result = not warmup or not any(worker.reported for worker in workers)
     if by_result and warmup:  # no figure can leave it out, so percentiles of a sampled log must not either
         workers = [WorkerFigures(worker.timeline, 0.0) for worker in workers]
-    groups: dict[Group, list[Group]] = {group: [group] for worker in workers for group in worker.groups()}
+    groups: dict[Group, list[Group]] = {group: [group] for worker in workers for group in worker.groups}
     doubtful = _doubtful(roles, finals)
     for job in dict.fromkeys(group[:-1] for group in groups if group):
         counted = [group for group in groups if group[:-1] == job and group[-1] not in roles.apart]
@@ -244,10 +263,9 @@ def measure(timelines: Sequence[Timeline], warmup: float | None, name: str = "")
     whole: dict[tuple[Group, Measure], float] = {}
     courses = {}
     for group, parts in groups.items():
-        members = [(worker, part) for worker in workers for part in parts if part in worker.groups()]
-        each = [worker.course(part) for worker, part in members]
-        known = [one for one in each if one is not None]
-        course = together(known) if len(known) == len(each) else None
+        members = [(worker, part) for worker in workers for part in parts if part in worker.groups]
+        known = [worker.courses[part] for worker, part in members if part in worker.courses]
+        course = together(known) if len(known) == len(members) else None
         if course is not None and len(course.ends):
             courses[group] = course
         final = dict(results(members, roles))
@@ -262,23 +280,23 @@ def measure(timelines: Sequence[Timeline], warmup: float | None, name: str = "")
     end = end_of(counting)
     seconds = end - min(starts) if starts and end is not None and end >= min(starts) else None
     figures |= {((), one): figure for one, figure in of_summary(finals, roles, seconds)}
+    given = {group for worker in workers for family in roles.fixed_rate for group in worker.known(family)}
     return Result(
-        name or timelines[0].run,
-        timelines[0].tool,
-        roles,
-        timelines,
-        counting,
-        warmup,
-        0.0 if by_result else max(worker.left_out for worker in workers),
-        seconds,
-        figures,
-        whole,
-        courses,
-        frozenset(_fixed(groups, workers)),
-        doubtful,
-        _parameters(timelines),
-        finals,
-        [found for worker in workers for group in worker.groups() if (found := worker.cut_off(group))],
+        name=name,
+        part=part,
+        workers=timelines,
+        timelines=counting,
+        warmup=warmup,
+        left_out=0.0 if by_result else max(worker.left_out for worker in workers),
+        seconds=seconds,
+        figures=figures,
+        whole=whole,
+        courses=courses,
+        fixed_rate=frozenset(group for group, parts in groups.items() if given.issuperset(parts)),
+        doubtful=doubtful,
+        parameters=_parameters(timelines),
+        finals=finals,
+        cut_off=[found for worker in workers for group in worker.groups if (found := worker.cut_off(group))],
     )
 
 
@@ -290,21 +308,11 @@ def _doubtful(roles: Roles, finals: Iterable[Finals]) -> frozenset[Group]:
     )
 
 
-def _fixed(groups: Mapping[Group, Sequence[Group]], workers: Iterable[WorkerFigures]) -> Iterator[Group]:
-    given = {group for worker in workers for family in worker.roles.fixed_rate for group in worker.known(family)}
-    for group, parts in groups.items():
-        if all(part in given for part in parts):
-            yield group
-
-
 def _parameters(timelines: Sequence[Timeline]) -> Mapping[str, str]:
-    """Parameters by name; if the workers differ, their values side by side."""
-    found: dict[str, dict[str, None]] = defaultdict(dict)
+    found: dict[str, set[str]] = defaultdict(set)
     for timeline in timelines:
         labels = {f"{LABEL}{name}": value for name, value in sorted(timeline.runfile.labels.items())}
-        for name, value in {"tool_version": timeline.tool_version, **labels}.items():
-            if value or name != "tool_version":  # some processes print no version
-                found[name][value] = None
-        for name, value in timeline.parameters.items():
-            found[name][value] = None
+        version = {"tool_version": timeline.tool_version} if timeline.tool_version else {}
+        for name, value in {**version, **labels, **timeline.parameters}.items():
+            found[name].add(value)
     return {name: ", ".join(sorted(values)) for name, values in found.items()}

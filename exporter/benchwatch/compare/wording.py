@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from ..metrics.latencies import Group
 from ..tools.roles import Roles
 from ..values import numbers
-from .changes import Row, Verdict
+from .changes import Row
 from .experiment import Experiment
 from .measures import LATENCY_MEAN, THROUGHPUT, Measure, Unit, unit_of
 
@@ -66,35 +66,18 @@ def row_title(measure: Measure, roles: Roles, warmup: bool) -> str:
     return f"{title(measure, roles)}, whole run" if warmup and measure.of_all else title(measure, roles)
 
 
-def cells(row: Row, roles: Roles, warmup: bool, word: str) -> Sequence[str]:
-    """The cells of a row: measure, base, other, change, interval, and whether it is better, worse or unclear."""
-    change = "" if row.ratio is None else percent(row.ratio)
-    both = figure(row.base, row.measure, roles), figure(row.other, row.measure, roles)
-    title = row_title(row.measure, roles, warmup)
-    return title, *both, change, interval(row.interval), directed(row, word)
-
-
-def directed(row: Row, word: str) -> str:
-    """A word with the direction of the change: ▲ better, ▼ better; empty if the change is unknown."""
-    if row.ratio is None:
-        return ""
-    return f"{'▲ ' if row.ratio > 0 else '▼ ' if row.ratio < 0 else ''}{word}"
-
-
-def sentence(verdict: Verdict, roles: Roles, confidence: float) -> str:
-    """A verdict as a sentence: what changed, by how much, how certain that is, and why."""
-    row = verdict.row
+def sentence(row: Row, roles: Roles, confidence: float) -> str:
+    """The verdict of a row as a sentence: what changed, by how much, how certain that is, and why."""
     what = f"{heading(row.group)} {title(row.measure, roles)}".strip()
     change = "" if row.ratio is None else f" {percent(row.ratio)}"
     sure = "" if row.interval is None else f" ({level(confidence)} interval {interval(row.interval)})"
-    return f"{what}{change}{sure}, {verdict.word}: {verdict.reason}"
+    return f"{what}{change}{sure}, {row.verdict}: {row.reason}"
 
 
-def headline(verdict: Verdict, roles: Roles, base: str = "", other: str = "") -> str:
+def headline(row: Row, roles: Roles, base: str = "", other: str = "") -> str:
     """A verdict in one line: sync-on 1,528 → sync-off 2,212 TPS, +44.7 % (21 to 73), better; without names, if several
     verdicts stand below each other, TPS 1,528 → 2,212, +44.7 % (21 to 73), better.
     """
-    row = verdict.row
     left, right = (figure(value, row.measure, roles) for value in (row.base, row.other))
     name = "" if row.measure is THROUGHPUT and roles.unit.in_bytes else title(row.measure, roles)
     what = " ".join(part for part in (heading(row.group), name) if part)
@@ -102,7 +85,7 @@ def headline(verdict: Verdict, roles: Roles, base: str = "", other: str = "") ->
     change = "" if row.ratio is None else f", {percent(row.ratio)}"
     ends = [100 * end for end in row.interval or ()]
     sure = f" ({' to '.join(f'{end:.2g}' if abs(end) < 10 else f'{end:,.0f}' for end in ends)})" if ends else ""
-    return f"{both.strip()}{change}{sure}, {verdict.word}"
+    return f"{both.strip()}{change}{sure}, {row.verdict}"
 
 
 def level(confidence: float) -> str:

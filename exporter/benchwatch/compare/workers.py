@@ -22,23 +22,11 @@ import numpy as np
 from ..history.timeline import Series, Timeline
 from ..metrics.latencies import LOST, Group, Latencies, is_cut_off
 from ..metrics.samples import Family
-from ..tools.roles import Roles
 from .course import Course, course
 from .statistics import Floats
 
 Finals = Mapping[str, Mapping[Group, float]]
 """A worker's final numbers by name and values of the further labels."""
-
-
-def finals_of(timeline: Timeline) -> Finals:
-    """A worker's final plain numbers."""
-    found: dict[str, dict[Group, float]] = defaultdict(dict)
-    for sample in timeline.final:
-        if isinstance(sample.value, int | float):
-            found[sample.family.name][sample.labels] = float(sample.value)
-    return found
-
-
 _ROUNDED = 0.001
 """Seconds by which the time of a report may be off through rounding."""
 
@@ -55,37 +43,42 @@ class Done(NamedTuple):
 
 
 class WorkerFigures:
-    """One worker of a run; `begin` is the end of its warm-up in Unix seconds, or minus infinity."""
+    """One worker of a run, without the first `warmup` seconds."""
 
     def __init__(self, timeline: Timeline, warmup: float) -> None:
-        self.final = finals_of(timeline)
-        self.begin = timeline.start + warmup if warmup and timeline.start is not None else -math.inf
         self.timeline = timeline
         self.roles = roles = timeline.roles
-        self._rates = _by_group(timeline, roles, roles.rate)
-        self._bandwidths = _by_group(timeline, roles, roles.bandwidth)
-        self._quantile = "" if roles.latency else _quantile(timeline, roles)
-        self._means = (
-            _by_group(timeline, roles, roles.window, quantile=self._quantile)
-            if self._quantile
-            else _by_group(timeline, roles, roles.latency)
-        )
-        self._moments = _moments(timeline.start, [series.times for series in self._rates.values()])
-        cuts = [] if self.begin == -math.inf else self._cuts()
-        self._latencies = {group: each.divided(cuts) for group, each in timeline.latencies.items()}
+        self.final = _finals(timeline)
+        self.begin = timeline.start + warmup if warmup and timeline.start is not None else -math.inf
+        """The end of the warm-up in Unix seconds; minus infinity without one."""
+        rates = self._by_group(roles.rate)
+        self.groups = list({**rates, **self.final.get(roles.result_rate.name, {})})
+        """In its tool's order."""
+        self.courses = self._courses(rates)
+        """The reports after the warm-up."""
+        cuts = [self.begin, *(moment for group in self.groups for moment in self._reports(group))]
+        self._latencies = {
+            group: each if self.begin == -math.inf else each.divided(cuts) for group, each in timeline.latencies.items()
+        }
         self._logged = frozenset(filter(self._is_logged, self._latencies))
-
-    def _cuts(self) -> list[float]:
-        return [self.begin, *(moment for group in self.groups() for moment in self._reports(group))]
-
-    def groups(self) -> list[Group]:
-        """Its groups, in its tool's order."""
-        return list({**self._rates, **self.final.get(self.roles.result_rate.name, {})})
-
-    @property
-    def reported(self) -> bool:
+        self.reported = bool(rates or self._logged)
         """Whether it has reports or a log."""
-        return bool(self._rates) or bool(self._logged)
+
+    def _courses(self, rates: Mapping[Group, Series]) -> Mapping[Group, Course]:
+        roles = self.roles
+        bandwidths = self._by_group(roles.bandwidth)
+        quantile, means = "", self._by_group(roles.latency)
+        if not roles.latency:  # the highest quantile in its reports, other than the maximum
+            known = {dict(series.labels)["quantile"] for series in self.timeline.get(roles.window)} - {"1"}
+            if quantile := max(known, key=float, default=""):
+                means = self._by_group(roles.window, quantile=quantile)
+        moments = _moments(self.timeline.start, [series.times for series in rates.values()])
+        found = {}
+        for group, rate in rates.items():
+            beside = (means.get(group), bandwidths.get(group))
+            latency, bandwidth = (one and (one.times, one.values) for one in beside)
+            found[group] = course(moments, rate.times, rate.values, latency, bandwidth, quantile).after(self.begin)
+        return found
 
     def _window(self, group: Group) -> tuple[float, float]:
         """Begin and end of the time that a group's figures cover, Unix seconds; infinite for those of the run."""
@@ -98,10 +91,10 @@ class WorkerFigures:
         """Seconds at the start that no figure covers."""
         if self.begin == -math.inf or self.timeline.start is None:
             return 0.0
-        return min((self._window(group)[0] for group in self.groups()), default=self.begin) - self.timeline.start
+        return min((self._window(group)[0] for group in self.groups), default=self.begin) - self.timeline.start
 
     def _reports(self, group: Group) -> tuple[float, float]:
-        found = self.course(group)
+        found = self.courses.get(group)
         if found is None or not len(found.ends):
             return self.begin, math.inf
         return found.begin - _ROUNDED, float(found.ends[-1]) - _ROUNDED
@@ -135,49 +128,35 @@ class WorkerFigures:
             end = max(self._latencies[group].end or self.begin, self.timeline.end or self.begin)
             if end > self.begin and logged.count:
                 return Done(logged.count / (end - self.begin), logged.count, logged.total)
-        course = self.course(group)
-        rate = None if course is None else course.ratio("operations")
+        course = self.courses.get(group)
+        rate = course and course.ratio("operations")
         if course is None or rate is None:
             return None
         timed = float(course.totals["timed"].sum()) if "timed" in course.totals and not course.quantile else None
         return Done(rate, timed, None if timed is None else float(course.totals["latency"].sum()))
 
-    def course(self, group: Group) -> Course | None:
-        """The reports after the warm-up; None if it has no reports."""
-        rate = self._rates.get(group)
-        if rate is None:
-            return None
-        latency, bandwidth = (
-            None if series is None else (series.times, series.values)
-            for series in (self._means.get(group), self._bandwidths.get(group))
-        )
-        found = course(self._moments, rate.times, rate.values, latency, bandwidth, self._quantile)
-        return found.after(self.begin)
-
     def known(self, family: Family) -> set[Group]:
         """The groups for which a family has a value; all groups if the family does not distinguish them."""
         if family.labels == self.roles.labels:
-            return {*self.final.get(family.name, {}), *_by_group(self.timeline, self.roles, family)}
-        return set(self.groups()) if family.name in self.final or self.timeline.get(family) else set()
+            return {*self.final.get(family.name, {}), *self._by_group(family)}
+        return set(self.groups) if family.name in self.final or self.timeline.get(family) else set()
 
     def result(self, family: Family | None, group: Group) -> float | None:
         """A number from the tool's final report; None if it is not there."""
         return self.final.get(family.name, {}).get(group) if family else None
 
-    def result_quantile(self, group: Group, quantile: str) -> float | None:
-        """A percentile from the tool's final report; None if it is not there."""
-        return self.result(self.roles.result_quantile, (*group, quantile))
+    def _by_group(self, family: Family | None, **labels: str) -> dict[Group, Series]:
+        found = self.timeline.get(family, **labels)
+        return {tuple(dict(series.labels)[label] for label in self.roles.labels): series for series in found}
 
 
-def _by_group(timeline: Timeline, roles: Roles, family: Family | None, **labels: str) -> dict[Group, Series]:
-    found = timeline.get(family, **labels)
-    return {tuple(dict(series.labels)[label] for label in roles.labels): series for series in found}
-
-
-def _quantile(timeline: Timeline, roles: Roles) -> str:
-    """The highest quantile in its reports, other than the maximum; empty without any."""
-    known = {dict(series.labels)["quantile"] for series in timeline.get(roles.window)} - {"1"}
-    return max(known, key=float, default="")
+def _finals(timeline: Timeline) -> Finals:
+    """A worker's final plain numbers."""
+    found: dict[str, dict[Group, float]] = defaultdict(dict)
+    for sample in timeline.final:
+        if isinstance(sample.value, int | float):
+            found[sample.family.name][sample.labels] = float(sample.value)
+    return found
 
 
 def _moments(start: float | None, times: Sequence[Floats]) -> Floats:

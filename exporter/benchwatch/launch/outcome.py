@@ -94,7 +94,7 @@ class Outcomes:
     def _comparison(self, sides: Sequence[str], confidence: float) -> Comparisons | None:
         """The finished runs of the variants compared with the first; None if it or all others have none."""
         runs = {side: finished(self._sides.get(side, [])) for side in sides}
-        base, *others = [Experiment(side, own, ()) for side, own in runs.items() if own or side == sides[0]]
+        base, *others = [Experiment(side, own) for side, own in runs.items() if own or side == sides[0]]
         if not base.runs or not others:
             return None
         return compared(base, others, confidence=confidence, allowance=0.0, vary=())
@@ -105,7 +105,7 @@ class Outcomes:
             found = self._comparison(sides, confidence)
         except CannotCompare:
             return False
-        words = [verdict.word for other in found.others for verdict in other.verdicts] if found else []
+        words = [row.verdict for other in found.others for row in other.verdicts] if found else []
         return len(words) >= len(sides) - 1 and all(word in ("better", "worse") for word in words)
 
     def together(self, name: str, *, repeated: bool, swept: bool, sides: Sequence[str] = ()) -> bool:
@@ -167,7 +167,7 @@ class Outcomes:
     def _is_comparable(self, folder: Path, worker: str) -> bool:
         """Whether `benchwatch compare` would take the run in that folder as the base of this one."""
         found = read_worker(folder, worker, RunsSettings(), logs=False)
-        sides = [Experiment(one.name, [one], ()) for one in (*found, self._results[-1]) if one.measured]
+        sides = [Experiment(one.name, [one]) for one in (*found, self._results[-1]) if one.measured]
         try:
             return len(sides) == 2 and bool(comparable(sides))
         except CannotCompare:

@@ -137,7 +137,7 @@ def _over_time(one: _Chapter) -> Iterator[Section]:
     figures = list(benchmark_figures(one.stage))
     seen = " on the other side" if one.stage.roles.observer else ""
     warned = [] if one.changed and one.changed.found else [measured for _, measured in one.others]
-    found = [finding for run in warned for finding in findings([Experiment(run.name, [run], ())])]
+    found = [finding for run in warned for finding in findings([Experiment(run.name, [run])])]
     html = "".join(f'<p class="note">{in_html(finding.text)}.</p>' for finding in found)
     yield Section(f"{one.tool}{seen}", figures, html, list(_notes(one.stage, bool(figures))))
 

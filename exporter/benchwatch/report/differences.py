@@ -8,7 +8,7 @@ import numpy as np
 from ..compare.changes import Row
 from ..compare.comparison import Comparisons, compare
 from ..compare.comparison_view import blocks
-from ..compare.experiment import CannotCompare, Experiment, faults_of
+from ..compare.experiment import CannotCompare, Experiment
 from ..compare.measured import Result, is_sum
 from ..compare.measures import MEASURES
 from ..compare.wording import heading, interval, level, percent, row_title
@@ -42,10 +42,7 @@ def compared(views: Sequence[View], measured: Sequence[Result]) -> Changed:
     sides: dict[str, list[Result]] = {}
     for view, one in zip(views, measured, strict=True):
         sides.setdefault(view.side, []).append(one)
-    base, *others = (
-        Experiment(side, repeats, faults_of(worker for one in repeats for worker in one.timelines))
-        for side, repeats in sides.items()
-    )
+    base, *others = (Experiment(side, repeats) for side, repeats in sides.items())
     confidence = 1 - (1 - _CONFIDENCE) / len(others)  # of each comparison, so that it holds for all together
     each: list[Comparisons] = []
     notes = []
@@ -80,7 +77,6 @@ def _bars(found: Comparisons) -> Iterator[Plot]:
         return
     ratios = np.array([row.ratio or 0.0 for _, row in bars])
     ends = np.array([row.interval or (row.ratio, row.ratio) for _, row in bars])
-    words = [found.word(row) for _, row in bars]
     drawing = Drawing(
         "change",
         theme.WARMUP,
@@ -89,8 +85,8 @@ def _bars(found: Comparisons) -> Iterator[Plot]:
         ends[:, 0],
         ends[:, 1],
         "bars",
-        words=[f"{interval(row.interval)} {word}".strip() for (_, row), word in zip(bars, words, strict=True)],
-        colours=[_COLOURS[word] for word in words],
+        words=[f"{interval(row.interval)} {row.outlook}".strip() for _, row in bars],
+        colours=[_COLOURS[row.outlook] for _, row in bars],
     )
     longest = _LONGEST_INTERVAL * max(0.01, *np.abs(ratios))
     least, most = max(-longest, min(0.0, *ends[:, 0])), min(longest, max(0.0, *ends[:, 1]))
@@ -103,6 +99,6 @@ def _bars(found: Comparisons) -> Iterator[Plot]:
         CHANGE,
         Axis("", str, ticks=[(place, name) for place, (name, _) in enumerate(bars)]),
         [drawing],
-        f"Changes: {'; '.join(f'{name}, {word}' for (name, _), word in zip(bars, words, strict=True))}",
+        f"Changes: {'; '.join(f'{name}, {row.outlook}' for name, row in bars)}",
         limits=(least - room, most + room),
     )

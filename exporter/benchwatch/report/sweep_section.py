@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compare.experiment import faults_of
-from ..compare.measured import Result, place_of
+from ..compare.experiment import Experiment
+from ..compare.measured import Result
 from ..compare.measures import THROUGHPUT, Measure
 from ..compare.wording import figure, title
 from ..plots import theme
@@ -40,7 +40,7 @@ def _finished(runs: Sequence[tuple[View, Result]]) -> dict[str, list[Result]]:
     found: dict[str, list[Result]] = {}
     for view, run in runs:
         members = found.setdefault(view.side, [])
-        if not faults_of(run.timelines) and place_of(run) is not None:
+        if run.state == "finished" and run.point is not None:
             members.append(run)
     return found
 
@@ -61,7 +61,7 @@ def is_part(run: View) -> bool:
 
 def sections(name: str, runs: Sequence[tuple[View, Result]]) -> Iterator[Section]:
     """The curves, then the points, of sweeps of one tool. Runs that have not finished are named and left out."""
-    left_out = [fault for _, run in runs for fault in faults_of(run.timelines)]
+    left_out = Experiment("", [run for _, run in runs]).faults
     html = "".join(f'<p class="note">{in_html(text)}; left out.</p>' for text in left_out)
     heats: list[Plot] = []
     drawn: list[_Drawn] = []

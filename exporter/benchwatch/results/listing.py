@@ -129,7 +129,7 @@ def _row(name: str, path: str, results: Sequence["PastResult"]) -> dict[str, Any
     """The keys of its JSON."""
     from ..compare.measured import WORST_FIRST
 
-    worst = min(results, key=lambda one: (*WORST_FIRST, one.state).index(one.state))
+    worst = min(results, key=lambda one: WORST_FIRST.index(one.state))
     ends = [one.end for one in results if one.end is not None]
     unit = results[0].roles.unit
     rate, latency, p99 = results[0].overall if len(results) == 1 else (None, None, None)

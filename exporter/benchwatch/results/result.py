@@ -11,16 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..compare import concurrent
 from ..compare.experiment import Experiment, faults_of
 from ..compare.findings import Finding, findings
-from ..compare.measured import Result, is_sum, measure, place_of
+from ..compare.measured import Result, is_sum, results_of
 from ..compare.measures import Measure, compared, rounded
 from ..compare.statistics import FEWEST_BATCHES
 from ..compare.steadiness import is_steady, stalled
 from ..history.find import find_runs, find_worker, nothing_recognised, one_thing
 from ..history.replayed_run import timelines
-from ..history.timeline import Timeline
 from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group
 from ..runs.observed_run import ObservedRun
@@ -69,16 +67,15 @@ def kept_level(result: Result) -> bool | None:
 
 def findings_of(result: Result) -> list[Finding]:
     """The warnings about it."""
-    return findings([Experiment(result.name, [result], faults_of(result.workers))])
+    unfinished = [Finding("unfinished", text) for text in faults_of(result.workers)]
+    return [*unfinished, *findings([Experiment(result.name, [result])])]
 
 
 def objective_of(result: Result) -> ObjectiveKept | None:
     """Its latency against its objective; None if one of them is missing."""
-    objectives = [one.runfile.latency_objective for one in result.timelines]
-    seconds = min((one for one in objectives if one is not None), default=None)
-    if seconds is None:
+    if result.objective is None:
         return None
-    kept = [_kept(result, group, seconds) for group in result.groups if not is_sum(group)]
+    kept = [_kept(result, group, result.objective) for group in result.groups if not is_sum(group)]
     return max((one for one in kept if one is not None), key=lambda one: one.value, default=None)
 
 
@@ -122,7 +119,7 @@ def read(paths: Iterable[Path], settings: RunsSettings, warmup: float | None = N
             raise nothing_recognised([path])
         if runs != [path]:
             results = [one for _, several in each for one in several]
-            swept = any((place := place_of(one)) is not None and place.of == path.name for one in results)
+            swept = any(one.point is not None and one.point.of == path.name for one in results)
             found.append((path, Subject(label(path.name), results, not swept, swept, without)))
         else:
             found += [(path, Subject(run.name, results, False)) for run, results in each]
@@ -151,12 +148,3 @@ def of_run(run: ObservedRun, warmup: float | None = None, *, course: bool = True
     Unless `course`, reports are left out if the final report says all.
     """
     return results_of(timelines([run], _BUCKETS, families=compared(), latencies=True, results=not course), warmup)
-
-
-def results_of(own: Iterable[Timeline], warmup: float | None) -> Iterator[Result]:
-    """The results of one run. `own` are its workers, with their latencies.
-
-    `warmup`, seconds, overrides the records.
-    """
-    for part, members in concurrent.results(own):
-        yield measure(members, warmup, concurrent.name_of(part, members))

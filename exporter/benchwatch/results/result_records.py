@@ -9,11 +9,10 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ..compare.final_numbers import number, reported
+from ..compare.final_numbers import labels_of, number, reported
 from ..compare.measured import Result
 from ..compare.measures import described, named_group, unit_of
 from ..compare.wording import heading
-from ..metrics.samples import Sample
 from ..show.as_csv import Value, records
 from .repeats import CONFIDENCE, finished, kinds, repeated
 from .requirements import CheckedRequirement
@@ -50,19 +49,13 @@ def _rows(result: Result) -> Iterator[dict[str, Value]]:
     if not result.figures:
         yield common
     for (group, measure), figure in result.figures.items():
-        yield {
-            **common,
-            "part": heading(group),
-            "measure": measure.name,
-            "unit": unit_of(measure, result.roles),
-            "better": measure.better,
-            "value": figure.value,
-        }
+        unit = unit_of(measure, result.roles)
+        own: dict[str, Value] = {"measure": measure.name, "unit": unit, "better": measure.better, "value": figure.value}
+        yield {**common, "part": heading(group), **own}
     for timeline in result.timelines:
+        worker = {"worker": timeline.name} if len(result.timelines) > 1 else {}
         for sample in reported(timeline):
-            pairs = [f"{name}={value}" for name, value in zip(sample.family.labels, sample.labels, strict=True)]
-            own = [f"worker={timeline.name}"] if len(result.timelines) > 1 else []
-            part = ", ".join([*own, *pairs])
+            part = ", ".join(f"{name}={value}" for name, value in {**worker, **labels_of(sample)}.items())
             yield {**common, "part": part, "measure": sample.family.name, "value": number(sample)}
 
 
@@ -100,7 +93,11 @@ def _result(result: Result) -> dict[str, Any]:
             {**described(group, one, result.roles), "value": figure.value}
             for (group, one), figure in result.figures.items()
         ],
-        "final_report": [_reported(timeline.name, one) for timeline in result.timelines for one in reported(timeline)],
+        "final_report": [
+            {"worker": timeline.name, "name": one.family.name, "labels": labels_of(one), "value": one.value}
+            for timeline in result.timelines
+            for one in reported(timeline)
+        ],
         "operations": result.operations,
         "lost": {word: counted for word, (counted, _) in result.lost.items()},
         "stalled_seconds": longest_stall(result),
@@ -117,11 +114,6 @@ def _result(result: Result) -> dict[str, Any]:
         },
         "findings": [one._asdict() for one in findings_of(result)],
     }
-
-
-def _reported(worker: str, sample: Sample) -> dict[str, Any]:
-    labels = dict(zip(sample.family.labels, sample.labels, strict=True))
-    return {"worker": worker, "name": sample.family.name, "labels": labels, "value": sample.value}
 
 
 def _repeats(results: Sequence[Result]) -> dict[str, Any]:

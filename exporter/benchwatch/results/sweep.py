@@ -15,7 +15,7 @@ from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import NamedTuple
 
-from ..compare.measured import Result, place_of
+from ..compare.measured import Result
 from ..compare.measures import LATENCY_MEAN, LATENCY_P99, THROUGHPUT, Measure, rounded
 from ..compare.steadiness import STEADY
 from ..metrics.latencies import Group
@@ -98,7 +98,7 @@ class CapacityCurve:
     @property
     def objective(self) -> float | None:
         """The latency objective of its runs, seconds."""
-        every = (one.runfile.latency_objective for point in self.points for run in point.runs for one in run.timelines)
+        every = (run.objective for point in self.points for run in point.runs)
         return min((one for one in every if one is not None), default=None)
 
     @property
@@ -163,7 +163,7 @@ def matrices(found: Sequence[CapacityCurve]) -> Iterator[Matrix]:
 
 def curves(runs: Sequence[Result]) -> list[CapacityCurve]:
     """The curves of one sweep. `runs` are its finished runs of one tool."""
-    swept = [(run, place.values) for run in runs if (place := place_of(run)) is not None]
+    swept = [(run, run.point.values) for run in runs if run.point is not None]
     groups = dict.fromkeys(group for run, _ in swept for group, one in run.figures if one is THROUGHPUT)
     found = []
     for group in groups:

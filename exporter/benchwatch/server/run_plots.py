@@ -6,6 +6,7 @@ The code of `benchwatch show` makes the figures and sentences, that of the repor
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from ..compare.measured import results_of
 from ..compare.parameters import changed
 from ..history.timeline import Timeline
 from ..model.run import Run
@@ -15,7 +16,6 @@ from ..plots.machine import reasons, sections
 from ..plots.run_view import View, parameters, together, view
 from ..plots.section import Section, attempted_section, rendered
 from ..plots.stage import stages
-from ..results.result import results_of
 from ..results.result_view import of_run
 from ..show.as_html import html
 from ..show.content import Column, Sentence, Table, TableRow
