@@ -45,7 +45,7 @@ def test_answers_about_real_output_have_that_schema(place: Place, path: str, nam
     runs = Runs([placed.parents[1]], RunsSettings(), Buckets())
     while runs.poll(NOW):
         pass
-    board = Exporter(runs, [], [], None, lambda: NOW)
+    board = Exporter(runs)
     with served(board) as server:  # type: ignore[arg-type]
         answer = requests.get(server.url + path)
     assert answer.status_code == 200

@@ -24,7 +24,7 @@ def live(root: Path, buckets: int = 4, state: str = "running") -> Counter[str]:
     runs = Runs([root / "runs"], RunsSettings(), Buckets(buckets))
     while runs.poll(NOW):
         pass
-    page = Exporter(runs, [], [], None, lambda: NOW).render(frozenset({"live"}))
+    page = Exporter(runs).render(frozenset({"live"}))
     assert f'benchwatch_run_state{{run="a",worker="db1",state="{state}"}} 1\n' in page
     return Counter(re.findall(r'^(\w+)\{[^}]*worker="db1"', page, re.MULTILINE))
 

@@ -34,7 +34,7 @@ def exporter(folder: Path, now: float = NOW) -> Exporter:
     runs = Runs([folder], RunsSettings(), Buckets())
     while runs.poll(now):
         pass
-    return Exporter(runs, [], [], None, lambda: now)
+    return Exporter(runs)
 
 
 def landing(folder: Path, now: float = NOW) -> Worker:

@@ -49,7 +49,7 @@ def main() -> None:
         place = Path(folder) / "runs"
         writers = [Writer(place, number, options.rate) for number in range(options.workers)]
         runs = Runs([place], RunsSettings(), Buckets())
-        exporter = Exporter(runs, [], [], None, time.time)
+        exporter = Exporter(runs)
         gc.freeze()
         looks: list[float] = []
         pages: list[float] = []

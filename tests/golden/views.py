@@ -161,7 +161,7 @@ def served(runs: Runs, now: float) -> str:
     """What an exporter that watches these runs shows once it has read what there is."""
     while runs.poll(now):
         pass
-    return Exporter(runs, [], [], None, lambda: now).render(frozenset(PARTS))
+    return Exporter(runs).render(frozenset(PARTS))
 
 
 def page(folder: Path, name: str) -> str:
@@ -169,7 +169,7 @@ def page(folder: Path, name: str) -> str:
     runs = Runs([folder], RunsSettings(), Buckets())
     while runs.poll(LATER):
         pass
-    exporter = Exporter(runs, [], [], None, lambda: LATER)
+    exporter = Exporter(runs)
     view, places = exporter.run(name), runs.places(name)
     assert view is not None
     looks = Looks(RunsSettings(), Buckets())

@@ -91,7 +91,7 @@ def play(scenes: Sequence[tuple[str, int]], folder: Path, skipped: int = 0) -> t
     names = [f"r{number:03}" for number in range(len(scenes))]
     worlds = [_World(name, *scene, folder / "runs", clock) for name, scene in zip(names, scenes, strict=True)]
     runs = Runs([folder / "runs"], RunsSettings(), Buckets(4))
-    exporter = Exporter(runs, [world.poller for world in worlds], [], None, clock)
+    exporter = Exporter(runs, [world.poller for world in worlds])
     for second in range(tape.seconds):
         now = epoch + second
         for world in worlds:

@@ -20,7 +20,7 @@ def test_the_page_is_on_the_exporter_that_shows_the_folder_of_the_run(tmp_path: 
         runs = Runs([tmp_path / folder], RunsSettings(), Buckets())
         while runs.poll(NOW):
             pass
-        with served(Exporter(runs, [], [], None, lambda: NOW)) as server:
+        with served(Exporter(runs)) as server:
             address = server.url.removeprefix("http://")
             found = page_of("a b", tmp_path / "here", exporter=address)
         assert found == (f"http://{address}{expected}" if expected else "")
@@ -29,7 +29,7 @@ def test_the_page_is_on_the_exporter_that_shows_the_folder_of_the_run(tmp_path: 
 def test_an_exporter_without_runs_may_show_this_one(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     runs = Runs([tmp_path / "runs"], RunsSettings(), Buckets())
-    with served(Exporter(runs, [], [], None, lambda: NOW)) as server:
+    with served(Exporter(runs)) as server:
         address = server.url.removeprefix("http://")
         assert page_of("a", tmp_path / "runs", exporter=address) == f"http://{address}/runs/a"
 

@@ -43,7 +43,7 @@ def exporter(root: Path, **limits: int) -> Exporter:
     runs = Runs([root / "runs"], settings, Buckets())
     while runs.poll(NOW):
         pass
-    return Exporter(runs, [], [], None, lambda: NOW, settings.limits)
+    return Exporter(runs, limits=settings.limits)
 
 
 def numbers(page: str) -> dict[str, float]:

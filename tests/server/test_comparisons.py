@@ -45,7 +45,7 @@ def site(folder: Path, keep: int = 100) -> Iterator[str]:
     runs = Runs([folder], settings, Buckets())
     while runs.poll(NOW):
         pass
-    board = Exporter(runs, [], [], None, lambda: NOW)
+    board = Exporter(runs)
     with served(board, looks=Looks(settings, Buckets())) as server:  # type: ignore[arg-type]
         yield server.url
 

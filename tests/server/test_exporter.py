@@ -26,7 +26,7 @@ def exporter(root: Path, **settings: object) -> Exporter:
     runs = Runs([root / "runs"], RunsSettings(**settings), Buckets())
     while runs.poll(NOW):
         pass
-    return Exporter(runs, [], [], None, lambda: NOW)
+    return Exporter(runs)
 
 
 def workers(board: Exporter) -> list[Worker]:
@@ -125,7 +125,7 @@ def test_a_cvm_that_cannot_be_shown_is_named_in_its_row_and_the_others_are_shown
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     runs = Runs([], RunsSettings(), Buckets())
-    shown = Exporter(runs, [Cvm("bad"), Cvm("good")], [], None, lambda: NOW)  # type: ignore[list-item]
+    shown = Exporter(runs, [Cvm("bad"), Cvm("good")])  # type: ignore[list-item]
     found = numbers(shown.render(EVERYTHING))
     assert found['nutanix_x{cvm="good"}'] == 1
     bad, good = shown.cvms()
@@ -137,7 +137,7 @@ def test_a_cvm_that_cannot_be_shown_is_named_in_its_row_and_the_others_are_shown
 
 def test_a_folder_of_runs_that_is_not_there_is_named_on_the_page_until_it_appears(tmp_path: Path, place: Place) -> None:
     runs = Runs([tmp_path / "runs"], RunsSettings(), Buckets(1))
-    shown = Exporter(runs, [], [], None, lambda: NOW)
+    shown = Exporter(runs)
     runs.poll(NOW)
     sentence = f"The folder of runs {tmp_path}/runs cannot be read: No such file or directory. Create it or"
     assert sentence in landing_page(shown, now=NOW, url="http://bench.example")

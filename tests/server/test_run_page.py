@@ -57,7 +57,7 @@ def site(folder: Path, prometheus: str = "", now: float = NOW) -> Iterator[Site]
     while runs.poll(now):
         pass
     looks = Looks(RunsSettings(), Buckets(), prometheus)
-    with served(Exporter(runs, [], [], None, lambda: now), looks=looks) as server:  # type: ignore[arg-type]
+    with served(Exporter(runs), looks=looks) as server:  # type: ignore[arg-type]
         yield Site(server.url, runs, looks)
 
 
@@ -443,7 +443,7 @@ def test_the_page_links_to_the_boards_of_grafana_at_the_time_of_the_run(pgbench:
     runs = Runs([pgbench], RunsSettings(), Buckets())
     while runs.poll(NOW):
         pass
-    board = Exporter(runs, [], [], None, lambda: NOW)
+    board = Exporter(runs)
     run = board.run("a")
     assert run is not None
     (worker,) = run.workers

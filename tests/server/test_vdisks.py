@@ -40,7 +40,7 @@ def test_a_poll_is_looked_at_once_and_has_the_names_roles_and_figures_of_its_vdi
     cvm = Cvm(3)
     runs: Any = None
     poller: Any = cvm
-    exporter = Exporter(runs, [poller], [], None, lambda: NOW)
+    exporter = Exporter(runs, [poller])
     for second in range(30):
         if second % 10 == 0:
             cvm.poll(NOW + second)

@@ -237,7 +237,7 @@ def test_the_page_of_the_exporter_shows_it_and_how_to_have_it_watched(runs: Path
     watched = Runs([runs], RunsSettings(), Buckets())
     while watched.poll(NOW):
         pass
-    board = Exporter(watched, [], [], runs, lambda: NOW)
+    board = Exporter(watched, push_folder=runs)
     assert 'toy_laps_per_second{run="one",worker="w",lane="left"} 100' in board.render(frozenset(PARTS))
     tree = LexborHTMLParser(landing_page(board, now=NOW, url="http://bench.example:19777"))
     figures = [cell.text() for cell in tree.css("td[data-label=Throughput]")]

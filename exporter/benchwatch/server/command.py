@@ -87,7 +87,7 @@ async def serve(
     runner = None
     try:
         app = make_app(
-            *(Exporter(runs, pollers, others, push, time.time, settings.runs.limits, own), pushes, own),
+            *(Exporter(runs, pollers, others, push, settings.runs.limits, own), pushes, own),
             clock=time.time,
             config=config,
             hosts=hosts,

@@ -1,6 +1,6 @@
 """The exporter as a whole: what its runs, CVMs and own samples show, as metrics and as data."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import inf
 from pathlib import Path
 
@@ -33,10 +33,9 @@ class Exporter:
     def __init__(
         self,
         runs: Runs,
-        cvms: Sequence[Poller],
-        others: Sequence[Source],
-        push_folder: Path | None,
-        clock: Callable[[], float],
+        cvms: Sequence[Poller] = (),
+        others: Sequence[Source] = (),
+        push_folder: Path | None = None,
         limits: Limits = DEFAULT,
         own: OwnMetrics | None = None,
     ) -> None:
@@ -44,7 +43,6 @@ class Exporter:
         self._cvms = cvms
         self._own = own
         self._others = others
-        self._clock = clock
         self.push_folder = push_folder
         self._exposition = Exposition(limits)
         self._ready = False

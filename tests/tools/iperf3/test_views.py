@@ -102,7 +102,7 @@ def test_lost_datagrams_are_told_by_watch_and_the_landing_page(
     watched = Runs([datagrams], RunsSettings(), Buckets())
     while watched.poll(NOW):
         pass
-    page = landing_page(Exporter(watched, [], [], datagrams, lambda: NOW), now=NOW, url="http://h")
+    page = landing_page(Exporter(watched, push_folder=datagrams), now=NOW, url="http://h")
     assert page.count("2 lost packets (0.175 %)") == 2
 
 
@@ -163,7 +163,7 @@ def test_every_view_shows_bits_a_second_as_iperf3_does(tmp_path: Path, capsys: p
     watched = Runs([tmp_path / "one"], RunsSettings(), Buckets())
     while watched.poll(NOW):
         pass
-    page = landing_page(Exporter(watched, [], [], tmp_path / "one", lambda: NOW), now=NOW, url="http://h")
+    page = landing_page(Exporter(watched, push_folder=tmp_path / "one"), now=NOW, url="http://h")
     assert "200 Mbit/s" in page and "iB/s" not in page
 
 
