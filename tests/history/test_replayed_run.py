@@ -46,7 +46,7 @@ def active(folder: Path) -> RunPlace:
 
 def at_once(folder: Path) -> list[Timeline]:
     runs = find_runs([folder], RunsSettings(), Buckets())
-    return list(timelines(runs, Buckets(), families=FAMILIES, latencies=True, now=NOW))
+    return list(timelines(runs, families=FAMILIES, latencies=True, now=NOW))
 
 
 def assert_same(one: Timeline, other: Timeline) -> None:

@@ -43,7 +43,7 @@ def report(folder: Path, output: Path) -> tuple[int, Page]:
 
 def page_of(folder: Path) -> str:
     found = find_runs([folder], RunsSettings(), Buckets())
-    return run_plots.drawn(list(timelines(found, Buckets(), families=shown(), latencies=True)))
+    return run_plots.drawn(list(timelines(found, families=shown(), latencies=True)))
 
 
 def test_a_latency_of_0_is_drawn_at_the_resolution_and_the_caption_says_so(zeros: Path, tmp_path: Path) -> None:

@@ -399,7 +399,7 @@ def test_the_page_of_a_run_has_the_disks_and_vdisks_of_its_report(
     monkeypatch.setattr("benchwatch.server.run_plots._PATIENCE", PATIENCE)
     _, page = report(run(place), url, tmp_path)
     runs = find_runs([run(place)], RunsSettings(), Buckets())
-    html = machine(url, list(timelines(runs, Buckets(), families=shown())))
+    html = machine(url, list(timelines(runs, families=shown())))
     (tmp_path / "part.html").write_text(html)
     part = Page(tmp_path / "part.html")
     titles = part.text("h3")

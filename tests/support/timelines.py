@@ -14,4 +14,4 @@ from benchwatch.settings.settings import RunsSettings
 def read_timelines(paths: Iterable[Path], **options: Any) -> list[Timeline]:
     """The workers of the runs in these files and folders; for the options see history.timeline.timelines."""
     buckets = Buckets()
-    return list(timelines(find_runs(paths, RunsSettings(), buckets), buckets, **options))
+    return list(timelines(find_runs(paths, RunsSettings(), buckets), **options))

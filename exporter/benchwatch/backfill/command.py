@@ -96,7 +96,7 @@ def _read(options: argparse.Namespace) -> list[Timeline]:
     buckets = Buckets(settings.histogram.buckets_per_octave)
     found: list[Timeline] = []
     with _working("reading") as show:
-        for timeline in timelines(find_runs(options.paths, settings.runs, buckets), buckets, hold=SCRAPED):
+        for timeline in timelines(find_runs(options.paths, settings.runs, buckets), hold=SCRAPED):
             found.append(timeline)
             show(f"reading: {len(found)} workers so far, now {timeline.name} of {timeline.run}")
     if not found:

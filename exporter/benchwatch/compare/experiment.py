@@ -10,7 +10,6 @@ from typing import NamedTuple
 from ..history.find import find_runs, one_thing
 from ..history.replayed_run import timelines
 from ..history.timeline import Timeline
-from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group
 from ..metrics.samples import Family
 from ..settings.settings import RunsSettings
@@ -86,14 +85,13 @@ def _results(
 ) -> list[Result]:
     """The results of one run."""
     path = files[0]
-    buckets = Buckets(1)  # histograms of the page are not used: percentiles come from all bins
-    found = [run for run in find_runs(files, settings, buckets) if run.plans]
+    found = [run for run in find_runs(files, settings) if run.plans]
     if not found:
         raise CannotCompare(f"{path}: nothing recognised; expected output of {names()}")
     if len(found) > 1:
         some = ", ".join(run.name for run in found[:3])
         raise CannotCompare(f"{path}: {len(found)} runs ({some} ...); expected one, or the name of an experiment")
-    every = list(results_of(timelines(found, buckets, families=families, latencies=True), warmup))
+    every = list(results_of(timelines(found, families=families, latencies=True), warmup))
     measured = [one for one in every if one.measured]
     faults = faults_of(worker for one in every for worker in one.workers)
     if not measured:

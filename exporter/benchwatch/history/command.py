@@ -50,7 +50,6 @@ def _metrics(options: argparse.Namespace) -> int:
 
 
 def _csv(options: argparse.Namespace, settings: Settings) -> int:
-    from ..metrics.buckets import Buckets
     from ..tools.registry import TOOLS
     from . import series_csv
     from .find import find_runs, nothing_recognised
@@ -58,8 +57,7 @@ def _csv(options: argparse.Namespace, settings: Settings) -> int:
 
     parts = options.collect or PARTS[:1]
     families = [family for tool in TOOLS for family in tool.families if family.part in parts]
-    buckets = Buckets(1)  # no bucket is printed
-    found = list(timelines(find_runs(options.paths, settings.runs, buckets), buckets, families=families))
+    found = list(timelines(find_runs(options.paths, settings.runs), families=families))
     if not found:
         raise nothing_recognised(options.paths)
     sys.stdout.write(series_csv.table(found))

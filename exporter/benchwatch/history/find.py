@@ -19,13 +19,15 @@ from ..values.errors import FAILED, ConfigError, UserError
 from ..values.input_files import shown
 from ..values.names import label, natural
 
+NO_HISTOGRAMS = Buckets(1)
+"""For what needs no histograms of the page: exact percentiles come from all bins."""
 _CHUNK = 1024 * 1024
 _GREETING = 1024
 """Bytes that a tool may print on standard output before it measures anything; results are longer."""
 _NUMBER = re.compile(r"[1-9]\d{0,8}")
 
 
-def read_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets) -> list[ObservedRun]:
+def read_runs(paths: Iterable[Path], settings: RunsSettings, buckets: Buckets = NO_HISTOGRAMS) -> list[ObservedRun]:
     """The runs in these files and folders (see find_runs), read to their end and judged as of their last change.
 
     The last line of a file counts even if its newline is missing.
@@ -47,7 +49,7 @@ def _read(run: ObservedRun) -> None:
 def find_runs(
     paths: Iterable[Path],
     settings: RunsSettings,
-    buckets: Buckets,
+    buckets: Buckets = NO_HISTOGRAMS,
     *,
     different: str = "",
     unreadable: list[str] | None = None,
@@ -184,18 +186,16 @@ def nothing_recognised(paths: Iterable[Path]) -> UserError:
     )
 
 
-def find_worker(
-    folder: Path, worker: str, settings: RunsSettings, buckets: Buckets, *, logs: bool = True
-) -> ObservedRun:
+def find_worker(folder: Path, worker: str, settings: RunsSettings, *, logs: bool = True) -> ObservedRun:
     """The run in that folder with only this worker, read as by read_runs; without `logs`, only what it printed."""
     beside = listing(folder).files
     files = {name: status for name, status in beside.items() if name.startswith(f"{worker}.")}
     place = RunPlace(label(folder.resolve().name), folder, files)
     # db.2.out does not belong to db.
-    plans = open_run(place, settings, buckets).plans.get(label(worker), ())
+    plans = open_run(place, settings).plans.get(label(worker), ())
     own = {part for plan in plans if logs or not plan.is_log for part, _ in plan.parts}
     own |= {NAME, f"{worker}{SUFFIX}"} & beside.keys()
-    run = open_run(place._replace(files={name: beside[name] for name in own}), settings, buckets)
+    run = open_run(place._replace(files={name: beside[name] for name in own}), settings)
     _read(run)
     return run
 
@@ -209,7 +209,7 @@ def failed_start(folder: Path, worker: str) -> str | None:
         record = load_runfile(folder / f"{worker}{SUFFIX}", RunsSettings())
         if not record.exit_code:
             return None
-        found = find_worker(folder, worker, RunsSettings(), Buckets(1)).workers
+        found = find_worker(folder, worker, RunsSettings()).workers
         output = folder / f"{worker}.out"
         printed = output.stat().st_size if output.exists() else 0
     except (UserError, OSError):
@@ -272,7 +272,7 @@ def chosen(path: Path) -> tuple[Path, int] | None:
     return (there, int(number)) if _NUMBER.fullmatch(number) and not path.exists() and there.exists() else None
 
 
-def open_run(place: RunPlace, settings: RunsSettings, buckets: Buckets) -> ObservedRun:
+def open_run(place: RunPlace, settings: RunsSettings, buckets: Buckets = NO_HISTOGRAMS) -> ObservedRun:
     """That run, not yet read. Raises OSError."""
     run = ObservedRun(place, settings, buckets, Faults())
     run.look(place.files, place.modified)

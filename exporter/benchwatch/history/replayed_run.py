@@ -23,7 +23,6 @@ MOST_REPORTS = 500_000
 
 def timelines(
     runs: Iterable[ObservedRun],
-    buckets: Buckets,
     *,
     families: Collection[Family] | None = None,
     hold: Mapping[Part, float] | None = None,

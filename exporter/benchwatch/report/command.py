@@ -102,7 +102,7 @@ def _report(options: argparse.Namespace) -> int:
     alone = len({path.name for path in named}) == len(named)
     sides = {run.resolve(): label(path.name if alone else path) for path, runs in named.items() for run in runs}
     experiments = {run.name: sides[run.folder.resolve()] for run in found if run.folder.resolve() in sides}
-    read: Iterable[Timeline] = timelines(found, buckets, families=shown(), latencies=True)
+    read: Iterable[Timeline] = timelines(found, families=shown(), latencies=True)
     if options.over:
         read = _over(read, found, options)
         experiments = {one.run: sweep_name(options.over) for one in read}

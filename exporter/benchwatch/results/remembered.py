@@ -22,7 +22,6 @@ from ..compare.measured import Result, Setup
 from ..compare.measures import MEASURES
 from ..compare.statistics import student
 from ..history.find import open_run, reading
-from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group
 from ..runs.files import FileStatus
 from ..runs.observed_run import ObservedRun
@@ -129,7 +128,7 @@ def past_runs(
             run = folder.recall(place, intervals=intervals)
             if run is None:
                 with reading(place.path, unreadable):
-                    observed = open_run(place, settings, Buckets(1))
+                    observed = open_run(place, settings)
                     if labels.items() <= observed.labels.items():
                         run = folder.read(observed, intervals=intervals)
             if run is not None and labels.items() <= run.labels.items():

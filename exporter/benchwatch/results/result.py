@@ -19,14 +19,10 @@ from ..compare.statistics import FEWEST_BATCHES
 from ..compare.steadiness import is_steady, stalled
 from ..history.find import find_runs, find_worker, nothing_recognised, one_thing
 from ..history.replayed_run import timelines
-from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group
 from ..runs.observed_run import ObservedRun
 from ..settings.settings import RunsSettings
 from ..values.names import label
-
-_BUCKETS = Buckets(1)
-"""The page's histograms are not used here: percentiles come from all bins."""
 
 
 class ObjectiveKept(NamedTuple):
@@ -112,7 +108,7 @@ def read(paths: Iterable[Path], settings: RunsSettings, warmup: float | None = N
     found: list[tuple[Path, Subject]] = []
     for path in paths:
         runs = one_thing(path, settings)
-        each = [(run, list(of_run(run, warmup))) for run in find_runs(runs, settings, _BUCKETS)]
+        each = [(run, list(of_run(run, warmup))) for run in find_runs(runs, settings)]
         without = [run.name for run, results in each if not results]
         each = [(run, results) for run, results in each if results]
         if not each:
@@ -139,7 +135,7 @@ def read_worker(folder: Path, worker: str, settings: RunsSettings, *, logs: bool
 
     Without `logs`, it lacks what only they have, such as percentiles, and takes no longer for a long run.
     """
-    return list(of_run(find_worker(folder, worker, settings, _BUCKETS, logs=logs)))
+    return list(of_run(find_worker(folder, worker, settings, logs=logs)))
 
 
 def of_run(run: ObservedRun, warmup: float | None = None, *, course: bool = True) -> Iterator[Result]:
@@ -147,4 +143,4 @@ def of_run(run: ObservedRun, warmup: float | None = None, *, course: bool = True
 
     Unless `course`, reports are left out if the final report says all.
     """
-    return results_of(timelines([run], _BUCKETS, families=compared(), latencies=True, results=not course), warmup)
+    return results_of(timelines([run], families=compared(), latencies=True, results=not course), warmup)

@@ -13,7 +13,6 @@ from functools import partial
 from msgspec.structs import replace
 
 from ..history.find import read_runs
-from ..metrics.buckets import Buckets
 from ..model.run import Report, Run
 from ..runs.place import RunPlace
 from ..runs.watcher import Runs
@@ -76,7 +75,7 @@ class PastRuns:
             if sum(file.stat().st_size for file in files) > MOST_BYTES:
                 return Run(name)
             paths = [path for place in places for path in place.paths]
-            found = read_runs(paths, self._settings, Buckets(1))
+            found = read_runs(paths, self._settings)
             workers = [shown(worker) for run in found for worker in run.workers]
         except Exception as error:  # a run that cannot be read, or a fault of ours, must not affect the others
             _log.debug("run %s cannot be read for the overview: %s", name, error)
