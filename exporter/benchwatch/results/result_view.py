@@ -1,5 +1,6 @@
 """Results as blocks: a heading, a table of figures, then a line per fact and warning."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from ..compare.findings import Finding
@@ -82,7 +83,7 @@ def _facts(result: Result, warned: Sequence[Finding]) -> Iterator[str]:
         known += ["now"] if result.state == "stalled" else []
         yield f"stalls: {' and '.join(known) or 'none'}"
     steady = kept_level(result)
-    unsteady = "; ".join(finding.text for finding in warned if finding.kind == "unsteady")
+    unsteady = "; ".join(re.sub(",? is not steady:", ":", one.text) for one in warned if one.kind == "unsteady")
     yield f"steady: {'too few reports to tell' if steady is None else 'yes' if steady else f'no, {unsteady}'}"
     if (objective := objective_of(result)) is not None:
         yield f"objective: {_kept(objective, result)}"
