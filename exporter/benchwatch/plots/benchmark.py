@@ -9,9 +9,9 @@ from . import theme
 from .axes import BANDWIDTH, LATENCY, Axis, throughput
 from .distributions import histogram_figures
 from .plot import Plot
-from .run_view import Trace, label, stalled, traces
-from .section import attempted
-from .stage import Stage
+from .run_view import Trace, View, label, stalled, traces
+from .section import Section, attempted
+from .stage import Stage, stages
 from .timeplot import time_plot
 
 _LEVELS = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"), ("0.999", "p99.9"), ("1", "max"))
@@ -28,11 +28,20 @@ def shown() -> frozenset[Family]:
     )
 
 
-def nothing_to_draw(tool: str) -> str:
-    """The sentence about a run without any plot."""
-    known = named(tool)
+def over_time(runs: Sequence[View]) -> Iterator[Section]:
+    """A section of plots for each tool and unit of the runs."""
+    scenes = list(stages(runs))
+    for scene in scenes:
+        yield section(scene, scene.title if len(scenes) > 1 else "Over time")
+
+
+def section(scene: Stage, title: str) -> Section:
+    """Its plots; without any, the sentence that says so."""
+    plots = list(benchmark_figures(scene))
+    known = named(scene.tool)
     advice = f"; {known.advice} some" if known and known.advice else ""
-    return f"There is nothing to draw: {tool} wrote no report while it ran{advice}."
+    nothing = f"There is nothing to draw: {scene.tool} wrote no report while it ran{advice}."
+    return Section(title, plots, notes=() if plots else [nothing])
 
 
 def benchmark_figures(scene: Stage) -> Iterator[Plot]:

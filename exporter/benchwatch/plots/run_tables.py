@@ -4,16 +4,18 @@ All text here may come from outside; it is escaped when it becomes HTML.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from ..compare.final_numbers import named_sample, number, sample_text
 from ..history.timeline import Timeline
+from ..results.result_view import objectives
 from ..show.as_html import table_html
 from ..show.content import Column, Table, TableRow
 from ..tools.registry import all_roles
 from ..values.numbers import clock
 from .run_view import View, parameters
+from .section import Section
 
 _COMMAND = re.compile(r"command( \(.*\))?", re.DOTALL)
 _MACHINE = ("host.", "client.")
@@ -22,8 +24,8 @@ _MOSTLY_FILLED = 0.5
 """Fraction of filled cells above which measures become the columns of a table."""
 
 
-def results(runs: Sequence[View]) -> str:
-    """What the tools themselves report about the whole run, as a table; empty if they report nothing.
+def results(runs: Sequence[View]) -> Iterator[Section]:
+    """What the tools themselves report about the whole run; none if they report nothing.
 
     With several runs, a column per run; with one run that has several workers, jobs or operations, a column per
     measure.
@@ -40,21 +42,28 @@ def results(runs: Sequence[View]) -> str:
                     found.setdefault((group, measure), {})[run.name] = sample_text(sample, number(sample))
                     meanings[measure] = sample.family.help
     if not found:
-        return ""
+        return
     groups, measures = (list(dict.fromkeys(key[place] for key in found)) for place in (0, 1))
-    filled = len(found) / (len(groups) * len(measures))
-    if len(runs) == 1 and len(groups) > 1 and filled > _MOSTLY_FILLED:
-        (run,) = runs
-        rows = [TableRow([g, *(found.get((g, m), {}).get(run.name, "") for m in measures)]) for g in groups]
-        return table([Column(measure) for measure in measures], rows)
+    columns = _heads(runs, right=True) or [Column("")]
     rows = [
         TableRow([f"{group} {measure}".strip(), *(values.get(run.name, "") for run in runs)], meaning=meanings[measure])
         for (group, measure), values in found.items()
     ]
-    return table(heads(runs, right=True) or [Column("")], rows)
+    if len(runs) == 1 and len(groups) > 1 and len(found) / (len(groups) * len(measures)) > _MOSTLY_FILLED:
+        (run,) = runs
+        columns = [Column(measure) for measure in measures]
+        rows = [TableRow([g, *(found.get((g, m), {}).get(run.name, "") for m in measures)]) for g in groups]
+    yield Section("Results of the whole run", html=_folded(table(columns, rows), runs))
 
 
-def heads(runs: Sequence[View], *, right: bool = False) -> list[Column]:
+def _folded(html: str, runs: Sequence[View]) -> str:
+    """A table with a column for each run, closed if these repeat experiments."""
+    if len({run.side for run in runs}) == len(runs):
+        return html
+    return f"<details><summary>Each of the {len(runs)} runs</summary>{html}</details>"
+
+
+def _heads(runs: Sequence[View], *, right: bool = False) -> list[Column]:
     """The columns of runs; none for a single run."""
     return [Column(run.name, right, run.colour) for run in runs] if len(runs) > 1 else []
 
@@ -70,11 +79,22 @@ def settings(runs: Sequence[View]) -> tuple[list[TableRow], list[TableRow], list
     return differing, [row for row in shared if row not in machine], machine
 
 
-def environment(runs: Sequence[View]) -> list[TableRow]:
-    """When, with what, and how each run went."""
+def shared_parameters(runs: Sequence[View]) -> Iterator[Section]:
+    """Those that all runs share; the others are in the table of the environment."""
+    _, shared, _ = settings(runs)
+    if shared:
+        title = "Parameters of all runs" if len(runs) > 1 else "Parameters"
+        yield Section(title, html=table((), [row._replace(cells=row.cells[:2]) for row in shared]))
+
+
+def environment(runs: Sequence[View], known: Collection[str] = ()) -> Iterator[Section]:
+    """When, with what, and how each run went; parameters that differ, without those that are `known` already."""
+    differing, _, machine = settings(runs)
     of_runs = [dict(facts(run)) for run in runs]
     names = dict.fromkeys(name for found in of_runs for name in found)
-    return [TableRow([name, *(found.get(name, "") for found in of_runs)]) for name in names]
+    rows = [row for row in differing if row.cells[0] not in known]
+    rows += [TableRow([name, *(found.get(name, "") for found in of_runs)]) for name in names]
+    yield Section("Environment", html=_folded(table(_heads(runs), [*rows, *machine]), runs))
 
 
 def facts(run: View) -> Iterable[tuple[str, str]]:
@@ -104,6 +124,11 @@ def facts(run: View) -> Iterable[tuple[str, str]]:
     for name, value in parameters(run).items():
         if _COMMAND.fullmatch(name):
             yield name.capitalize(), value
+    if kept := objectives(run.timelines, run.warmup):
+        yield "Objective", kept
+    for worker in run.timelines:
+        for disk, role in worker.runfile.roles.items():
+            yield " ".join(filter(None, ("Disk", worker.runfile.server, disk))), role
 
 
 def _tool(worker: Timeline) -> str:

@@ -1,9 +1,10 @@
 """A part of a page: its plots with their legends and captions, tables, and notes about what is missing."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import PurePath
 from traceback import extract_tb
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ..values.errors import UserError
 from ..values.printable import in_html
@@ -70,45 +71,6 @@ tbody td,.numbers tbody td,.numbers tbody th{min-width:0}}
 """The style sheet of a page of sections, to which theme.css() belongs."""
 
 
-class Key(NamedTuple):
-    """A line of the legend."""
-
-    name: str
-    colour: str
-
-
-def attempted(title: str, draw: Callable[[], Iterable[Plot]]) -> Iterator[Plot]:
-    """The plots that `draw` makes; if it fails, one that says so, so that no other plot is lost."""
-    try:
-        yield from draw()
-    except Exception as error:
-        yield missed(title, why_missing(error))
-
-
-def attempted_section(title: str, make: Callable[[], Iterable["Section"]]) -> Iterator["Section"]:
-    """The same for whole sections. Raises UserError, which is no fault of ours."""
-    try:
-        yield from make()
-    except UserError:
-        raise
-    except Exception as error:
-        yield Section(title, notes=[f"{title}: {why_missing(error)}"])
-
-
-def missed(title: str, why: str) -> Plot:
-    """In the place of a plot, the reason why there is none."""
-    return Plot(title, "", COUNTS, COUNTS, missing=why)
-
-
-def why_missing(error: Exception) -> str:
-    """The sentence about a part that could not be made, with the place of the fault."""
-    *_, place = extract_tb(error.__traceback__)
-    return (
-        f"cannot be drawn: {type(error).__name__} in {PurePath(place.filename).name}, line {place.lineno}: "
-        "please report it"
-    )
-
-
 class Section(NamedTuple):
     """A part of the page. `html` comes before notes and figures and is safe; all other text is not."""
 
@@ -119,25 +81,41 @@ class Section(NamedTuple):
     """Sentences about what is missing and why."""
 
 
-def ready(section: Section) -> Section:
-    """With the figure of each plot; one that cannot be made says so, so that no other plot is lost."""
-    return section._replace(figures=list(map(_ready, section.figures)))
+_Part = TypeVar("_Part", Plot, Section)
 
 
-def _ready(plot: Plot) -> Plot:
-    if plot.missing or plot.source:
-        return plot
+def attempted(title: str, draw: Callable[[], Iterable[Plot]]) -> Iterator[Plot]:
+    """The plots that `draw` makes; if it fails, one that says so, so that no other plot is lost."""
+    return _attempted(draw, lambda why: Plot(title, "", COUNTS, COUNTS, missing=why))
+
+
+def attempted_section(title: str, make: Callable[[], Iterable[Section]]) -> Iterator[Section]:
+    """The same for whole sections, with the figure of each plot. Raises UserError, which is no fault of ours."""
+    for section in _attempted(make, lambda why: Section(title, notes=[f"{title}: {why}"])):
+        figures = [one for plot in section.figures for one in attempted(plot.title, partial(_with_figure, plot))]
+        yield section._replace(figures=figures)
+
+
+def _attempted(make: Callable[[], Iterable[_Part]], missing: Callable[[str], _Part]) -> Iterator[_Part]:
     try:
-        return plot._replace(source=encoded(plot))
+        yield from make()
+    except UserError:
+        raise
     except Exception as error:
-        return missed(plot.title, why_missing(error))
+        *_, place = extract_tb(error.__traceback__)
+        where = f"{PurePath(place.filename).name}, line {place.lineno}"
+        yield missing(f"cannot be drawn: {type(error).__name__} in {where}: please report it")
+
+
+def _with_figure(plot: Plot) -> list[Plot]:
+    return [plot if plot.missing else plot._replace(source=encoded(plot))]
 
 
 def rendered(section: Section) -> str:
     """As HTML. A caption that several plots share stands once."""
     notes = "".join(f'<p class="note">{in_html(note)}</p>' for note in section.notes)
     figures, captions = "", {""}
-    for plot in ready(section).figures:
+    for plot in section.figures:
         figures += _figure(plot, caption=plot.caption not in captions)
         captions.add(plot.caption)
     return f"<section><h2>{in_html(section.title)}</h2>{section.html}{notes}{figures}</section>\n"
@@ -151,11 +129,11 @@ def _figure(plot: Plot, *, caption: bool) -> str:
     return (
         f'<figure class="{"over-time" if plot.length else "half"}"><h3>{title}</h3>'
         f'<div class="chart" data-plot="{title}"><p>{in_html(plot.description)}</p>'
-        f'<script type="application/json">{plot.source}</script></div>{below}</figure>\n'
+        f'<script type="application/json">{plot.source or encoded(plot)}</script></div>{below}</figure>\n'
     )
 
 
-def legend(keys: Sequence[Key]) -> str:
-    """As HTML; empty without keys."""
-    lines = "".join(f"<li>{theme.chip(key.colour)}{in_html(key.name)}</li>" for key in keys)
+def legend(keys: Iterable[tuple[str, str]]) -> str:
+    """Names with their colours as HTML; empty without any."""
+    lines = "".join(f"<li>{theme.chip(colour)}{in_html(name)}</li>" for name, colour in keys)
     return f'<ul class="keys">{lines}</ul>' if lines else ""

@@ -18,6 +18,16 @@ class Stage(NamedTuple):
     roles: Roles
 
     @property
+    def tool(self) -> str:
+        """The name of the tool."""
+        return self.runs[0].timelines[0].tool
+
+    @property
+    def title(self) -> str:
+        """The tool, and whether it only sees what another one counts."""
+        return f"{self.tool}{' on the other side' if self.roles.observer else ''}"
+
+    @property
     def length(self) -> float:
         """Length of the longest run, seconds."""
         return max(run.length for run in self.runs)

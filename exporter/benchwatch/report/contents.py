@@ -1,11 +1,9 @@
 """The contents of the page, in order, and what its picture shows."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from ..compare.experiment import Experiment
-from ..compare.findings import findings
 from ..compare.measured import Result, is_sum, measure
 from ..compare.measures import (
     BANDWIDTH,
@@ -18,13 +16,13 @@ from ..compare.measures import (
 )
 from ..compare.wording import figure, heading, headline, row_title
 from ..plots import run_tables
-from ..plots.benchmark import benchmark_figures, nothing_to_draw
+from ..plots.benchmark import benchmark_figures, section
 from ..plots.plot import Plot
 from ..plots.run_view import View
-from ..plots.section import Key, Section, attempted_section, ready
+from ..plots.section import Section, attempted_section
 from ..plots.stage import Stage, stages
+from ..results.result import findings_of
 from ..results.result_view import objectives
-from ..show.content import TableRow
 from ..values.printable import in_html
 from . import sweep_section
 from .differences import Changed, changes, compared
@@ -79,8 +77,7 @@ def _chapters(runs: Sequence[View]) -> Iterator[_Chapter]:
         others = [one for one in measured if one not in swept]
         views, results = [view for view, _ in others], [one for _, one in others]
         changed = compared(views, results) if len({view.side for view in views}) > 1 else None
-        tool = stage.runs[0].timelines[0].tool
-        yield _Chapter(tool, swept, others, stage._replace(runs=views), changed)
+        yield _Chapter(stage.tool, swept, others, stage._replace(runs=views), changed)
 
 
 def document(runs: Sequence[View], why: Iterable[Section], machine: Iterable[Section]) -> ReportDocument:
@@ -94,16 +91,16 @@ def document(runs: Sequence[View], why: Iterable[Section], machine: Iterable[Sec
             sections += attempted_section(name, partial(sweep_section.sections, name, one.swept))
         if one.changed:
             title = f"What changed: {one.tool}" if len(chapters) > 1 else "What changed"
-            sections.append(changes(one.changed)._replace(title=title))
+            sections += attempted_section(title, partial(changes, title, one.changed))
         if one.others:
             sections += attempted_section(one.tool, partial(_over_time, one))
     sides = {run.side: run.colour for run in runs}
-    keys = [Key(side, colour) for side, colour in sides.items()] if len(sides) > 1 else []
+    keys = list(sides.items()) if len(sides) > 1 else []
     tiles = [(name, value) for _, name, value in _figures(chapters[0])] if len(runs) == 1 else []
     sections += attempted_section("Disks and vdisks", lambda: machine)
     whole = len(sides) == 1 or any(one.changed for one in chapters)
     closing = list(_tables(runs, chapters)) if whole else [part for one in chapters for part in _tables_of(one)]
-    every = list(map(ready, [*slow, *sections, *closing] if len(runs) == 1 else [*sections, *slow, *closing]))
+    every = [*slow, *sections, *closing] if len(runs) == 1 else [*sections, *slow, *closing]
     lines = [line for one in chapters for line in one.found][:_MOST_LINES]
     shown = tiles if len(tiles) <= _MOST_TILES else []
     html = page(_title(runs, chapters), [*lines, _summary(runs)], shown, keys, every)
@@ -134,12 +131,11 @@ def _plots(chapter: _Chapter) -> Iterable[Plot]:
 
 def _over_time(one: _Chapter) -> Iterator[Section]:
     """Warnings, which stand in the comparison if there is one, and plots."""
-    figures = list(benchmark_figures(one.stage))
-    seen = " on the other side" if one.stage.roles.observer else ""
+    found = section(one.stage, one.stage.title)
     warned = [] if one.changed and one.changed.found else [measured for _, measured in one.others]
-    found = [finding for run in warned for finding in findings([Experiment(run.name, [run])])]
-    html = "".join(f'<p class="note">{in_html(finding.text)}.</p>' for finding in found)
-    yield Section(f"{one.tool}{seen}", figures, html, list(_notes(one.stage, bool(figures))))
+    warnings = [finding for run in warned for finding in findings_of(run)]
+    html = "".join(f'<p class="note">{in_html(finding.text)}.</p>' for finding in warnings)
+    yield found._replace(html=html, notes=[*_notes(one.stage), *found.notes])
 
 
 def _title(runs: Sequence[View], chapters: Sequence[_Chapter]) -> str:
@@ -178,7 +174,7 @@ def _figures(chapter: _Chapter) -> list[tuple[Measure, str, str]]:
     ]
 
 
-def _notes(stage: Stage, drawn: bool) -> Iterator[str]:
+def _notes(stage: Stage) -> Iterator[str]:
     for run in stage.runs:
         for worker in run.timelines:
             name = run.name if worker.name == run.name else f"{run.name}, {worker.name}"
@@ -186,8 +182,6 @@ def _notes(stage: Stage, drawn: bool) -> Iterator[str]:
                 yield f"{name}: {worker.state}{f': {worker.reason}' if worker.reason else ''}."
             if worker.by_file_time and run.length:
                 yield f"{name}: no timestamps in the output; using file modification times."
-    if not drawn:
-        yield nothing_to_draw(stage.runs[0].timelines[0].tool)
 
 
 def _tables_of(chapter: _Chapter) -> Iterator[Section]:
@@ -205,38 +199,8 @@ def _tables(runs: Sequence[View], chapters: Sequence[_Chapter]) -> Iterator[Sect
         for one in other.parameters
     }
     for title, make in (
-        ("Results", _results),
-        ("Parameters", _parameters),
-        ("Environment", partial(_environment, known)),
+        ("Results", run_tables.results),
+        ("Parameters", run_tables.shared_parameters),
+        ("Environment", partial(run_tables.environment, known=known)),
     ):
         yield from attempted_section(title, partial(make, runs))
-
-
-def _results(runs: Sequence[View]) -> Iterator[Section]:
-    if html := run_tables.results(runs):
-        yield Section("Results of the whole run", html=_folded(html, runs))
-
-
-def _folded(html: str, runs: Sequence[View]) -> str:
-    """A table with a column for each run, closed if these repeat experiments."""
-    if len({run.side for run in runs}) == len(runs):
-        return html
-    return f"<details><summary>Each of the {len(runs)} runs</summary>{html}</details>"
-
-
-def _parameters(runs: Sequence[View]) -> Iterator[Section]:
-    """Those that all runs share; the others are in the table of the environment."""
-    _, shared, _ = run_tables.settings(runs)
-    if shared:
-        title = "Parameters of all runs" if len(runs) > 1 else "Parameters"
-        yield Section(title, html=run_tables.table((), [row._replace(cells=row.cells[:2]) for row in shared]))
-
-
-def _environment(known: Collection[str], runs: Sequence[View]) -> Iterator[Section]:
-    """When, with what, and how each run went; parameters that differ, without the `known` ones of the comparison."""
-    differing, _, machine = run_tables.settings(runs)
-    differing = [row for row in differing if row.cells[0] not in known]
-    kept = [objectives(run.timelines, run.warmup) for run in runs]
-    rows = [TableRow(["Objective", *kept])] if any(kept) else []
-    rows = [*differing, *run_tables.environment(runs), *rows, *machine]
-    yield Section("Environment", html=_folded(run_tables.table(run_tables.heads(runs), rows), runs))

@@ -55,12 +55,10 @@ def compared(views: Sequence[View], measured: Sequence[Result]) -> Changed:
     return Changed(found, notes)
 
 
-def changes(changed: Changed) -> Section:
+def changes(title: str, changed: Changed) -> Iterator[Section]:
     """The section: what `compare` prints, then bars."""
     found = changed.found
-    if found is None:
-        return Section("What changed", notes=changed.notes)
-    return Section("What changed", list(_bars(found)), html(blocks(found)), changed.notes)
+    yield Section(title, list(_bars(found)) if found else (), html(blocks(found)) if found else "", changed.notes)
 
 
 def _bars(found: Comparisons) -> Iterator[Plot]:

@@ -8,13 +8,17 @@ from collections.abc import Sequence
 
 from ..plots import theme
 from ..plots.figure import DRAW, plotly, source_of
-from ..plots.section import STYLE, Key, Section, legend, rendered
+from ..plots.section import STYLE, Section, legend, rendered
 from ..values.printable import in_html
 from ..values.version import VERSION
 
 
 def page(
-    title: str, lines: Sequence[str], tiles: Sequence[tuple[str, str]], keys: Sequence[Key], sections: Sequence[Section]
+    title: str,
+    lines: Sequence[str],
+    tiles: Sequence[tuple[str, str]],
+    keys: Sequence[tuple[str, str]],
+    sections: Sequence[Section],
 ) -> str:
     """The document. `lines` are those of `opening`, `tiles` the main figures, `keys` the colours of the runs."""
     shown = "".join(f"<div><dt>{in_html(name)}</dt><dd>{in_html(value)}</dd></div>" for name, value in tiles)

@@ -20,11 +20,10 @@ from ..compare.comparison_view import blocks
 from ..compare.experiment import Experiment, Side, pairs, side
 from ..compare.measures import compared
 from ..history.find import repeats
-from ..plots.benchmark import benchmark_figures, nothing_to_draw
+from ..plots.benchmark import over_time
 from ..plots.benchmark import shown as drawn_families
 from ..plots.run_view import views
 from ..plots.section import Section, attempted_section, rendered
-from ..plots.stage import stages
 from ..runs.watcher import Runs
 from ..settings.settings import RunsSettings
 from ..show.as_html import html
@@ -174,6 +173,4 @@ def _plots(sides: Sequence[Experiment]) -> Iterator[Section]:
     """The repeats of an experiment are one line, in a band."""
     of_side = {worker.run: one.name for one in sides for run in one.runs for worker in run.timelines}
     timelines = [worker for one in sides for run in one.runs for worker in run.timelines]
-    for scene in stages(views(timelines, None, of_side)):
-        plots = list(benchmark_figures(scene))
-        yield Section("Over time", plots, notes=() if plots else [nothing_to_draw(scene.runs[0].timelines[0].tool)])
+    return over_time(views(timelines, None, of_side))

@@ -11,11 +11,10 @@ from ..compare.parameters import changed
 from ..history.timeline import Timeline
 from ..model.run import Run
 from ..plots import run_tables
-from ..plots.benchmark import benchmark_figures, nothing_to_draw
+from ..plots.benchmark import over_time
 from ..plots.machine import reasons, sections
 from ..plots.run_view import View, parameters, together, view
 from ..plots.section import Section, attempted_section, rendered
-from ..plots.stage import stages
 from ..results.result_view import of_run
 from ..show.as_html import html
 from ..show.content import Column, Sentence, Table, TableRow
@@ -39,7 +38,7 @@ def drawn(timelines: Sequence[Timeline], before: Run | None = None) -> str:
     run = view(timelines[0].run, timelines)
     parts = (
         ("Result", partial(_results, timelines)),
-        ("Over time", partial(_plots, run)),
+        ("Over time", partial(over_time, [run])),
         ("Details", partial(_details, run, before)),
     )
     return "".join(rendered(section) for title, make in parts for section in attempted_section(title, make))
@@ -57,35 +56,20 @@ def _results(timelines: Sequence[Timeline]) -> Iterator[Section]:
         )
 
 
-def _plots(run: View) -> Iterator[Section]:
-    scenes = list(stages([run]))
-    for scene in scenes:
-        tool = scene.runs[0].timelines[0].tool
-        plots = list(benchmark_figures(scene))
-        seen = " on the other side" if scene.roles.observer else ""
-        yield Section(
-            f"{tool}{seen}" if len(scenes) > 1 else "Over time", plots, notes=() if plots else [nothing_to_draw(tool)]
-        )
-
-
 def _details(run: View, before: Run | None) -> Iterator[Section]:
     """What the tool reported, parameters and environment, folded: the result and the plots come first."""
     html = ""
+    ended = all(worker.end is not None for worker in run.timelines)
     for title, make in (
-        ("Results of the whole run", partial(_whole, run)),
+        ("Results of the whole run", partial(run_tables.results, [run] if ended else [])),
         ("Parameters", partial(_parameters, run, before)),
-        ("Environment", partial(_environment, run)),
+        ("Environment", partial(run_tables.environment, [run])),
     ):
         for section in attempted_section(title, make):
             if section.html:
                 html += f"<details><summary>{in_html(section.title)}</summary>{section.html}</details>"
             html += "".join(map(note, section.notes))
     yield Section("Details", html=html)
-
-
-def _whole(run: View) -> Iterator[Section]:
-    if all(worker.end is not None for worker in run.timelines):
-        yield Section("Results of the whole run", html=run_tables.results([run]))
 
 
 def _parameters(run: View, before: Run | None) -> Iterator[Section]:
@@ -107,17 +91,6 @@ def _parameters(run: View, before: Run | None) -> Iterator[Section]:
         first += f'<p><a href="{link}">Compare with {in_html(before.name)}</a></p>'
     if shared or first:
         yield Section(title, html=first + (run_tables.table((), shared) if shared else ""))
-
-
-def _environment(run: View) -> Iterator[Section]:
-    _, _, machine = run_tables.settings([run])
-    disks = {
-        f"{worker.runfile.server} {disk}".strip(): role
-        for worker in run.timelines
-        for disk, role in worker.runfile.roles.items()
-    }
-    rows = [TableRow([f"Disk {disk}", role]) for disk, role in disks.items()]
-    yield Section("Environment", html=run_tables.table((), [*run_tables.environment([run]), *rows, *machine]))
 
 
 def why(url: str, timelines: Sequence[Timeline]) -> str:

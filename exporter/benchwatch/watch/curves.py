@@ -15,7 +15,7 @@ from ..values import numbers as figures
 from ..values.sparkline import tall
 from .blocks import line, text
 from .known import Past
-from .rows import Key, Row, RunRows, total
+from .rows import Key, RunRows, WorkerRow, total
 
 _LEAST, _MOST = 4, 10
 """Lines of a curve without its title and its axis of time."""
@@ -91,12 +91,12 @@ class Trends:
         return self._known.get(key) or Trend()
 
 
-def charted(run: RunRows) -> Sequence[Row]:
+def charted(run: RunRows) -> Sequence[WorkerRow]:
     """The totals of a run or, where it has none, its rows."""
     return run.totals or run.rows
 
 
-def _reports(run: RunRows, row: Row, past: Past) -> Sequence[Report]:
+def _reports(run: RunRows, row: WorkerRow, past: Past) -> Sequence[Report]:
     """The past of a worker with one row, or of a total, second by second; nothing is known of single operations."""
     if row.worker.name:
         alone = sum(one.worker.name == row.worker.name for one in run.rows) == 1
@@ -129,7 +129,7 @@ def _by_second(reports: Sequence[Report]) -> Mapping[int, Report]:
 class Curves(NamedTuple):
     """Which rows have curves, and how high they are."""
 
-    rows: Sequence[tuple[RunRows, Row]]
+    rows: Sequence[tuple[RunRows, WorkerRow]]
     height: int
 
     @classmethod
@@ -148,7 +148,7 @@ class Curves(NamedTuple):
         """All of them at `now`, Unix seconds."""
         return [drawn for run, row in self.rows for drawn in self._draw(run, row, trends, now, width)]
 
-    def _draw(self, run: RunRows, row: Row, trends: Trends, now: float, width: int) -> list[Text]:
+    def _draw(self, run: RunRows, row: WorkerRow, trends: Trends, now: float, width: int) -> list[Text]:
         half = (width - _GAP) // 2
         columns, seconds = trends.of(row.key).columns(now, half - _LABEL - 1)
         rates = [one and one.throughput for one in columns]

@@ -29,7 +29,7 @@ class Note(NamedTuple):
     bad: bool = False
 
 
-class Row(NamedTuple):
+class WorkerRow(NamedTuple):
     """One line: a worker, one operation of it, or the total of several, which is a worker without name and state."""
 
     worker: Worker
@@ -71,8 +71,8 @@ class RunRows(NamedTuple):
     facts: tuple[str, ...]
     states: tuple[tuple[str, int], ...]
     """How many workers are in each state, worst first."""
-    totals: tuple[Row, ...]
-    rows: tuple[Row, ...]
+    totals: tuple[WorkerRow, ...]
+    rows: tuple[WorkerRow, ...]
     verdict: tuple[str, ...] = ()
     """Why it is slower than usual, in lines of the screen; empty if it is not, or if that is not known."""
     hidden: int = 0
@@ -131,7 +131,7 @@ def _run(run: Run, now: float) -> RunRows:
     )
 
 
-def _total(rows: Sequence[Row], alone: bool) -> Row | None:
+def _total(rows: Sequence[WorkerRow], alone: bool) -> WorkerRow | None:
     """The total of the workers of one tool; None if there is nothing to add up."""
     counted = [row for row in rows if not row.worker.observer and row.op not in row.worker.apart]
     workers = list({row.worker.name: row.worker for row in rows}.values())
@@ -141,7 +141,7 @@ def _total(rows: Sequence[Row], alone: bool) -> Row | None:
         return None
     together = total(measured)
     late = max((row for row in rows if row.apart), key=_lag, default=None)
-    return Row(
+    return WorkerRow(
         Worker(first.run, "", first.tool, "", objective=_shared(worker.objective for worker in workers)),
         together,
         "all" if alone else f"all {first.tool}",
@@ -158,7 +158,7 @@ def _lost(workers: Sequence[Worker]) -> Iterable[Note]:
             yield Note(together.text(word, None), bad=True)
 
 
-def _lag(row: Row) -> float:
+def _lag(row: WorkerRow) -> float:
     return abs((row.measured.time or 0.0) - (row.measured.quantiles_time or 0.0))
 
 
@@ -191,7 +191,7 @@ def _version(worker: Worker) -> str:
     return worker.tool_version.removeprefix(f"{worker.tool}-").split(" ")[0]
 
 
-def _rows(worker: Worker, now: float, alone: bool) -> Iterable[Row]:
+def _rows(worker: Worker, now: float, alone: bool) -> Iterable[WorkerRow]:
     """A row for each measured operation; one row for a worker without any."""
     age = None if worker.last_report is None else max(0.0, now - worker.last_report)
     for number, one in enumerate(worker.now or (Measured(),)):
@@ -199,7 +199,7 @@ def _rows(worker: Worker, now: float, alone: bool) -> Iterable[Row]:
         p99 = one.quantiles.get("0.99")
         apart = figures.apart(one.time, worker.report_interval, one.latency, p99, one.quantiles_time)
         notes = tuple(_notes(worker, one, first=not number))
-        yield Row(worker, one, name or worker.name, op, age, apart, notes)
+        yield WorkerRow(worker, one, name or worker.name, op, age, apart, notes)
 
 
 def _notes(worker: Worker, measured: Measured, first: bool) -> Iterable[Note]:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from ..values import numbers as figures
 from .blocks import joined, line, rest, text
-from .rows import Note, Row, RunRows, severity
+from .rows import Note, RunRows, WorkerRow, severity
 
 _STATES = {
     "running": ("●", "green"),
@@ -123,7 +123,7 @@ def _height(run: RunRows, look: Look) -> int:
     return 1 + len(run.verdict) + len(rows) + below + bool(run.hidden and rows)
 
 
-def _beside(row: Row, look: Look) -> bool:
+def _beside(row: WorkerRow, look: Look) -> bool:
     """Whether the remarks have room in the line of the row."""
     length = look.row + 1 + sum(3 + len(note.text) for note in row.notes)
     return length <= look.width and not look.lost and _instead(row, look) is None
@@ -141,7 +141,7 @@ def _with_remarks(run: RunRows, remarks: str) -> RunRows:
     return run._replace(totals=totals, rows=rows)
 
 
-def _remarked(row: Row, remarks: str) -> Row:
+def _remarked(row: WorkerRow, remarks: str) -> WorkerRow:
     if remarks == "all":
         if not row.apart or row.worker.state not in ("running", ""):
             return row
@@ -165,7 +165,7 @@ def _draw(run: RunRows, look: Look) -> list[Text]:
     return drawn + rest(run.hidden if rows else 0)
 
 
-def _worst_first(row: Row) -> tuple[bool, int, float]:
+def _worst_first(row: WorkerRow) -> tuple[bool, int, float]:
     state = row.worker.state
     return state == "running", severity(state), -(row.measured.latency or 0.0)
 
@@ -179,7 +179,7 @@ def _title(run: RunRows, look: Look) -> Text:
     return title.append("  ").append_text(joined([*counts, *facts], width=look.width - title.cell_len))
 
 
-def _row(row: Row, look: Look) -> Text:
+def _row(row: WorkerRow, look: Look) -> Text:
     measured, objective = row.measured, row.worker.objective
     state = "unknown" if look.lost and row.worker.state else row.worker.state
     start = line(
@@ -198,7 +198,7 @@ def _row(row: Row, look: Look) -> Text:
     return line((start, start.cell_len, "left"), *((one, look.figure, "right") for one in (mean, *tails)))
 
 
-def _instead(row: Row, look: Look) -> Text | None:
+def _instead(row: WorkerRow, look: Look) -> Text | None:
     """What is shown instead of percentiles; None if they are shown."""
     state = row.worker.state
     if look.lost:
@@ -212,7 +212,7 @@ def _instead(row: Row, look: Look) -> Text | None:
     return None
 
 
-def _name(row: Row, width: int) -> Text:
+def _name(row: WorkerRow, width: int) -> Text:
     """Name and operation; a long name is cut, the operation stays."""
     operation = f" {row.op}" if row.op else ""
     name = text(row.name)
