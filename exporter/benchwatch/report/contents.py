@@ -133,7 +133,7 @@ def _over_time(one: _Chapter) -> Iterator[Section]:
     """Warnings, which stand in the comparison if there is one, and plots."""
     found = section(one.stage, one.stage.title)
     warned = [] if one.changed and one.changed.found else [measured for _, measured in one.others]
-    warnings = [finding for run in warned for finding in findings_of(run)]
+    warnings = [finding for run in warned for finding in findings_of(run) if finding.kind != "unfinished"]
     html = "".join(f'<p class="note">{in_html(finding.text)}.</p>' for finding in warnings)
     yield found._replace(html=html, notes=[*_notes(one.stage), *found.notes])
 
