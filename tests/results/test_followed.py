@@ -157,5 +157,5 @@ def test_a_report_shows_each_and_no_stall_between_them(tmp_path: Path) -> None:
     night = one_after_the_other(tmp_path / "night")
     assert main(["report", str(night), "--output", str(tmp_path / "page.html")]) == 0
     page = (tmp_path / "page.html").read_text()
-    assert "night/a compared with night/b, night/c" in page
+    assert "night/b, night/c against night/a" in page
     assert "Marked:" not in page

@@ -80,6 +80,15 @@ def test_html_has_heads_and_names_of_rows() -> None:
     assert tree.css_first("tr.good th").text() == "TPS"
 
 
+def test_the_last_cell_of_a_marked_row_is_coloured_on_pages_only() -> None:
+    rows = [TableRow(["p99", "1 ms", "better"], mark="good"), TableRow(["p50", "1 ms", ""])]
+    marked = Table([Column("", right=False), Column("now"), Column("", right=False)], rows)
+    tree = LexborHTMLParser(html([marked]))
+    assert [node.attributes.get("class") for node in tree.css("tbody td")] == [None, "text good", None, "text"]
+    assert "\x1b[1;32m" not in text([marked], colour=True)
+    assert "**" not in markdown([marked])
+
+
 @pytest.mark.parametrize("form", [text, markdown, html])
 def test_no_form_lets_text_from_outside_act(form) -> None:  # type: ignore[no-untyped-def]
     written = form([Heading(HOSTILE), Sentence(HOSTILE), table(["", HOSTILE], [[HOSTILE, HOSTILE]])])

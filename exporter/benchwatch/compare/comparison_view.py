@@ -16,6 +16,7 @@ _TONES: dict[str, Tone] = {
     "not judged": "unclear",
     "": "",
 }
+_MARKS: dict[str, Tone] = {"better": "good", "worse": "bad", "unclear": "dim"}
 
 
 def blocks(found: Comparisons) -> Iterator[Block]:
@@ -44,7 +45,9 @@ def _figures(found: Comparisons, comparison: Comparison) -> Table:
     for group, members in groupby(comparison.rows, lambda row: row.group):
         if heading(group):
             rows.append(TableRow([heading(group)], heading=True))
-        rows += (TableRow(_cells(row, found), _TONES[row.verdict or ""]) for row in members)
+        for row in members:
+            mark = "" if row.verdict else _MARKS[row.outlook]
+            rows.append(TableRow(_cells(row, found), _TONES[row.verdict or ""], mark=mark))
     return Table(columns, rows)
 
 

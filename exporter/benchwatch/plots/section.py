@@ -51,7 +51,8 @@ tbody td{min-width:8em;max-width:62ch}
 .note{border-left:3px solid var(--s1);background:var(--card);border-radius:0 8px 8px 0;padding:10px 16px;margin:14px 0}
 details{margin:14px 0} summary{cursor:pointer;color:var(--soft)}
 .found{font-size:19px;font-weight:620}p.warning::before{content:"! "}
-p.good,.good td{color:var(--s2)}p.bad,.bad td{color:var(--stall)}p.dim{color:var(--soft)}
+p.good,td.good,.good td{color:var(--s2)}p.bad,td.bad,.bad td{color:var(--stall)}p.dim,td.dim{color:var(--soft)}
+.numbers .good td,.numbers .bad td{font-weight:620}
 footer{padding-top:28px;padding-bottom:48px;font-size:13.5px}
 @media(max-width:640px){body>*{padding:0 14px}h1{font-size:24px}
 figure{padding:12px 4px}figure h3,figcaption{padding:0 8px}.tiles dd{font-size:19px}

@@ -1,6 +1,6 @@
 """The contents of the page, in order, and what its picture shows."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -23,7 +23,6 @@ from ..plots.section import Section, attempted_section
 from ..plots.stage import Stage, stages
 from ..results.result import findings_of
 from ..results.result_view import objectives
-from ..values.printable import in_html
 from . import sweep_section
 from .differences import Changed, changes, compared
 from .page import page
@@ -37,25 +36,17 @@ _NAMED = 3
 """How many runs the title names besides the first."""
 
 
-class ReportDocument(NamedTuple):
-    """The page, and a sentence about each part of it that could not be made."""
-
-    html: str
-    missing: Sequence[str]
-
-
 class _Chapter(NamedTuple):
     """The runs of one tool: those of sweeps, and the others with how they compare (None: there is one side)."""
 
-    tool: str
     swept: Sequence[tuple[View, Result]]
     others: Sequence[tuple[View, Result]]
     stage: Stage
-    """The others."""
+    """All of them."""
     changed: Changed | None
 
     @property
-    def found(self) -> Sequence[str]:
+    def found(self) -> list[str]:
         """What came out, in a few lines: the verdicts, or the best points of the sweeps."""
         if self.swept:
             return list(sweep_section.found(self.swept))
@@ -69,80 +60,106 @@ class _Chapter(NamedTuple):
         several = len(compared.others) > 1
         return [f"{f'{other}: ' * several}{headline(verdict, compared.roles)}" for other, verdict in each]
 
+    @property
+    def warnings(self) -> list[str]:
+        """What speaks against its figures, a sentence each."""
+        if self.changed and self.changed.found:
+            findings = [finding for one in self.changed.found.others for finding in one.findings]
+        else:  # a run that has not finished is named beside its plots
+            each = (findings_of(run) for _, run in self.others)
+            findings = [finding for several in each for finding in several if finding.kind != "unfinished"]
+        return [f"{finding.text}." for finding in findings]
+
+    @property
+    def plots(self) -> Iterable[Plot]:
+        """Of the sweeps, otherwise of the runs over time."""
+        if self.swept:
+            return next(sweep_section.sections("", self.swept)).figures
+        return benchmark_figures(self.stage)
+
+    def sections(self, *, alone: bool) -> Iterator[Section]:
+        """Sweeps, what changed, and plots over time; `alone`: there is no other tool."""
+        tool = self.stage.tool
+        if self.swept:
+            yield from attempted_section(
+                f"Sweep: {tool}", partial(sweep_section.sections, f"Sweep: {tool}", self.swept)
+            )
+        if self.changed:
+            title = "What changed" if alone else f"What changed: {tool}"
+            yield from attempted_section(title, partial(changes, title, self.changed))
+        if self.others:
+            yield from attempted_section(tool, self._over_time)
+
+    def _over_time(self) -> Iterator[Section]:
+        stage = self.stage._replace(runs=[run for run, _ in self.others])
+        found = section(stage, stage.title)
+        yield found._replace(notes=[*_notes(stage), *found.notes])
+
 
 def _chapters(runs: Sequence[View]) -> Iterator[_Chapter]:
     for stage in stages(runs):
         measured = [(run, measure(run.timelines, run.warmup, run.name)) for run in stage.runs]
         swept = [one for one in measured if sweep_section.is_part(one[0])]
         others = [one for one in measured if one not in swept]
-        views, results = [view for view, _ in others], [one for _, one in others]
-        changed = compared(views, results) if len({view.side for view in views}) > 1 else None
-        yield _Chapter(stage.tool, swept, others, stage._replace(runs=views), changed)
+        changed = compared(others) if len({view.side for view, _ in others}) > 1 else None
+        yield _Chapter(swept, others, stage, changed)
 
 
-def document(runs: Sequence[View], why: Iterable[Section], machine: Iterable[Section]) -> ReportDocument:
-    """The whole page. `why` and `machine` are the sections that come from a Prometheus."""
+def document(runs: Sequence[View], why: Iterable[Section], machine: Iterable[Section]) -> tuple[str, list[str]]:
+    """The whole page, and a sentence about each part of it that could not be made.
+
+    `why` and `machine` are the sections that come from a Prometheus.
+    """
     chapters = list(_chapters(runs))
     slow = list(attempted_section("Why it was slow", lambda: why))
-    sections: list[Section] = []
-    for one in chapters:
-        if one.swept:
-            name = f"Sweep: {one.tool}"
-            sections += attempted_section(name, partial(sweep_section.sections, name, one.swept))
-        if one.changed:
-            title = f"What changed: {one.tool}" if len(chapters) > 1 else "What changed"
-            sections += attempted_section(title, partial(changes, title, one.changed))
-        if one.others:
-            sections += attempted_section(one.tool, partial(_over_time, one))
-    sides = {run.side: run.colour for run in runs}
-    keys = list(sides.items()) if len(sides) > 1 else []
-    tiles = [(name, value) for _, name, value in _figures(chapters[0])] if len(runs) == 1 else []
+    sections = [part for one in chapters for part in one.sections(alone=len(chapters) == 1)]
     sections += attempted_section("Disks and vdisks", lambda: machine)
-    whole = len(sides) == 1 or any(one.changed for one in chapters)
-    closing = list(_tables(runs, chapters)) if whole else [part for one in chapters for part in _tables_of(one)]
-    every = [*slow, *sections, *closing] if len(runs) == 1 else [*sections, *slow, *closing]
-    lines = [line for one in chapters for line in one.found][:_MOST_LINES]
-    shown = tiles if len(tiles) <= _MOST_TILES else []
-    html = page(_title(runs, chapters), [*lines, _summary(runs)], shown, keys, every)
-    missing = [f"{plot.title}: {plot.missing}" for section in every for plot in section.figures if plot.missing]
-    return ReportDocument(html, [*missing, *(note for one in every if not one.figures for note in one.notes)])
+    sections = [*slow, *sections] if len(runs) == 1 else [*sections, *slow]
+    sides = {run.side: run.colour for run in runs}
+    compared = [one.changed.found for one in chapters if one.changed and one.changed.found]
+    if len(sides) == 1 or any(one.changed for one in chapters):
+        known = {one.name for found in compared for other in found.others for one in other.parameters}
+        sections += _tables(runs, known)
+    else:
+        sections += [
+            part._replace(title=f"{part.title}: {one.stage.tool}")
+            for one in chapters
+            for part in _tables(one.stage.runs, ())
+        ]
+    title, lines = _opening(runs, chapters)
+    tiles = [(name, value) for _, name, value in _figures(chapters[0])] if len(runs) == 1 else []
+    html = page(
+        title,
+        lines,
+        tiles if len(tiles) <= _MOST_TILES else [],
+        list(sides.items()) if len(sides) > 1 else [],
+        sections,
+        list(dict.fromkeys(text for one in chapters for text in one.warnings)),
+    )
+    missing = [f"{plot.title}: {plot.missing}" for part in sections for plot in part.figures if plot.missing]
+    return html, [*missing, *(note for part in sections if not part.figures for note in part.notes)]
 
 
 def preview(runs: Sequence[View]) -> bytes:
     """The picture of the runs, a PNG file: what came out, and the first plot."""
     chapters = list(_chapters(runs))
-    plots = (plot for one in chapters for plot in _plots(one))
-    found = [line for one in chapters for line in one.found][:_MOST_LINES]
-    if len(found) == 1:
-        title, lines = found[0], [_summary(runs)]
-    else:
-        title, lines = _title(runs, chapters), [*found, _summary(runs)]
+    title, lines = _opening(runs, chapters)
+    if len(lines) == 2:
+        title, *lines = lines
     if len(runs) == 1:
         figures = _figures(chapters[0])[:_MOST_LINES]
         lines.insert(0, ", ".join(f"{name.removeprefix('latency ')} {value}" for _, name, value in figures))
-    return picture(title, lines, next(plots, None))
+    return picture(title, lines, next((plot for one in chapters for plot in one.plots), None))
 
 
-def _plots(chapter: _Chapter) -> Iterable[Plot]:
-    if chapter.swept:
-        return next(sweep_section.sections("", chapter.swept)).figures
-    return benchmark_figures(chapter.stage)
-
-
-def _over_time(one: _Chapter) -> Iterator[Section]:
-    """Warnings, which stand in the comparison if there is one, and plots."""
-    found = section(one.stage, one.stage.title)
-    warned = [] if one.changed and one.changed.found else [measured for _, measured in one.others]
-    warnings = [finding for run in warned for finding in findings_of(run) if finding.kind != "unfinished"]
-    html = "".join(f'<p class="note">{in_html(finding.text)}.</p>' for finding in warnings)
-    yield found._replace(html=html, notes=[*_notes(one.stage), *found.notes])
-
-
-def _title(runs: Sequence[View], chapters: Sequence[_Chapter]) -> str:
+def _opening(runs: Sequence[View], chapters: Sequence[_Chapter]) -> tuple[str, list[str]]:
+    """The title, and what came out in a few lines, of which the last is the summary."""
     first, *others = dict.fromkeys(run.side for run in runs)
-    names = others[:_NAMED] + ["others"] * (len(others) > _NAMED)
-    compared = any(one.changed for one in chapters)
-    return f"{first} {'compared with' if compared else 'and'} {', '.join(names)}" if names else first
+    names = ", ".join(others[:_NAMED] + ["others"] * (len(others) > _NAMED))
+    title = f"{first} and {names}" if names else first
+    if any(one.changed for one in chapters):
+        title = f"{names} against {first}"
+    return title, [*[line for one in chapters for line in one.found][:_MOST_LINES], _summary(runs)]
 
 
 def _summary(runs: Sequence[View]) -> str:
@@ -184,20 +201,8 @@ def _notes(stage: Stage) -> Iterator[str]:
                 yield f"{name}: no timestamps in the output; using file modification times."
 
 
-def _tables_of(chapter: _Chapter) -> Iterator[Section]:
-    """The tables of one tool, if nothing is compared."""
-    runs = [view for view, _ in (*chapter.swept, *chapter.others)]
-    yield from (part._replace(title=f"{part.title}: {chapter.tool}") for part in _tables(runs, ()))
-
-
-def _tables(runs: Sequence[View], chapters: Sequence[_Chapter]) -> Iterator[Section]:
-    known = {
-        one.name
-        for chapter in chapters
-        if chapter.changed and chapter.changed.found
-        for other in chapter.changed.found.others
-        for one in other.parameters
-    }
+def _tables(runs: Sequence[View], known: Collection[str]) -> Iterator[Section]:
+    """What the tools reported, and how; without the parameters that are `known` from a comparison."""
     for title, make in (
         ("Results", run_tables.results),
         ("Parameters", run_tables.shared_parameters),

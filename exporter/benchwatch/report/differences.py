@@ -18,6 +18,7 @@ from ..plots.plot import Drawing, Plot
 from ..plots.run_view import View
 from ..plots.section import Section
 from ..show.as_html import html
+from ..show.content import Sentence
 
 _CONFIDENCE = 0.95
 _ALLOWANCE = 0.05
@@ -37,10 +38,10 @@ class Changed(NamedTuple):
     """Why sides are left out."""
 
 
-def compared(views: Sequence[View], measured: Sequence[Result]) -> Changed:
+def compared(measured: Sequence[tuple[View, Result]]) -> Changed:
     """Runs of one tool compared with the first; the repeats of an experiment are one side."""
     sides: dict[str, list[Result]] = {}
-    for view, one in zip(views, measured, strict=True):
+    for view, one in measured:
         sides.setdefault(view.side, []).append(one)
     base, *others = (Experiment(side, repeats) for side, repeats in sides.items())
     confidence = 1 - (1 - _CONFIDENCE) / len(others)  # of each comparison, so that it holds for all together
@@ -56,9 +57,11 @@ def compared(views: Sequence[View], measured: Sequence[Result]) -> Changed:
 
 
 def changes(title: str, changed: Changed) -> Iterator[Section]:
-    """The section: what `compare` prints, then bars."""
+    """The section: what `compare` prints without its warnings, which stand at the top, then bars."""
     found = changed.found
-    yield Section(title, list(_bars(found)) if found else (), html(blocks(found)) if found else "", changed.notes)
+    every = [] if found is None else blocks(found)
+    shown = [one for one in every if not (isinstance(one, Sentence) and one.tone == "warning")]
+    yield Section(title, list(_bars(found)) if found else (), html(shown), changed.notes)
 
 
 def _bars(found: Comparisons) -> Iterator[Plot]:

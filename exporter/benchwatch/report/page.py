@@ -12,6 +12,9 @@ from ..plots.section import STYLE, Section, legend, rendered
 from ..values.printable import in_html
 from ..values.version import VERSION
 
+_MOST_WARNINGS = 3
+"""That are not folded."""
+
 
 def page(
     title: str,
@@ -19,12 +22,16 @@ def page(
     tiles: Sequence[tuple[str, str]],
     keys: Sequence[tuple[str, str]],
     sections: Sequence[Section],
+    warnings: Sequence[str] = (),
 ) -> str:
     """The document. `lines` are those of `opening`, `tiles` the main figures, `keys` the colours of the runs."""
     shown = "".join(f"<div><dt>{in_html(name)}</dt><dd>{in_html(value)}</dd></div>" for name, value in tiles)
     columns = 4 if len(tiles) % 4 == 0 else 5
     first = f'<dl class="tiles" style="--columns:{columns}">{shown}</dl>' if shown else ""
-    header = f"{opening(title, lines)}{legend(keys)}{first}"
+    notes = [f'<p class="note">{in_html(text)}</p>' for text in warnings]
+    more = notes[_MOST_WARNINGS:]
+    folded = f"<details><summary>{len(more)} more warnings</summary>{''.join(more)}</details>" if more else ""
+    header = f"{opening(title, lines)}{''.join(notes[:_MOST_WARNINGS])}{folded}{legend(keys)}{first}"
     footer = (
         f"Made by benchwatch {VERSION} from the output of the benchmark itself. This file needs no network. A gap "
         "means that nothing was measured; it is never drawn as zero."

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from ..values.printable import in_html
-from .content import Block, Column, Heading, Sentence, Table
+from .content import Block, Column, Heading, Sentence, Table, Tone
 
 _NONE = '<span class="none">–</span>'
 
@@ -28,7 +28,7 @@ def table_html(table: Table) -> str:
     It has a head if a column has a name.
     """
     heads = "".join(
-        f'<th scope="col"{_side(column)}>{_chip(column.colour)}{in_html(column.name)}</th>'
+        f'<th scope="col"{_classes(column)}>{_chip(column.colour)}{in_html(column.name)}</th>'
         if column.name
         else "<td></td>"
         for column in table.columns
@@ -44,20 +44,25 @@ def table_html(table: Table) -> str:
         meaning = f' title="{in_html(row.meaning)}"' if row.meaning else ""
         tone = f' class="{row.tone}"' if row.tone else ""
         name = f'<th scope="row"{meaning}>{in_html(row.cells[0])}</th>' if named else ""
-        values = "".join(map(_cell, table.columns[named:], row.cells[named:]))
+        cells = [
+            _cell(column, value, row.mark if column is table.columns[-1] else "")
+            for column, value in zip(table.columns, row.cells, strict=True)
+        ]
+        values = "".join(cells[named:])
         body += f"<tr{tone}>{name}{values}</tr>"
     return f'<div class="scroll"><table class="{kind}">{head}<tbody>{body}</tbody></table></div>'
 
 
-def _cell(column: Column, value: str) -> str:
+def _cell(column: Column, value: str, tone: Tone) -> str:
     """With the name of its column, which stands beside it where rows are stacked."""
     label = f' data-label="{in_html(column.name)}"' if column.name else ""
-    return f"<td{_side(column)}{label}>{in_html(value) or _NONE}</td>"
+    return f"<td{_classes(column, tone)}{label}>{in_html(value) or _NONE}</td>"
 
 
-def _side(column: Column) -> str:
+def _classes(column: Column, tone: Tone = "") -> str:
     """In a table of figures, cells are aligned to the right unless they say otherwise."""
-    return "" if column.right else ' class="text"'
+    found = " ".join(filter(None, ("" if column.right else "text", tone)))
+    return f' class="{found}"' if found else ""
 
 
 def _chip(colour: str) -> str:

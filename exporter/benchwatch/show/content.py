@@ -41,6 +41,8 @@ class TableRow(NamedTuple):
     meaning: str = ""
     """What its name means, for the pointer on a page."""
     heading: bool = False
+    mark: Tone = ""
+    """How its last cell is meant, on pages."""
 
 
 class Table(NamedTuple):
