@@ -12,7 +12,8 @@ machines are shown; where the mapping gives a vdisk a role without a VM, the vdi
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from functools import partial
+from itertools import cycle
 
 import numpy as np
 
@@ -34,14 +35,6 @@ _OPLOG = f'max by (cvm, vdisk) ({_DESTINATION}{{destination="oplog"}}) or 0 * ma
 """The page leaves cells without a value empty: 0 if other cells of the vdisk are filled."""
 _MOST = 6
 """Maximum of devices or vdisks on a plot: those with a role, otherwise the busiest."""
-
-
-class _Panel(NamedTuple):
-    title: str
-    queries: Mapping[str, str]
-    """The suffix of a line's name."""
-    unit: Axis
-    caption: str
 
 
 def reasons(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterator[Section]:
@@ -106,34 +99,32 @@ def _disks(prometheus: Prometheus, run: View, hosts: set[str]) -> Iterator[Plot]
 
     busy = prometheus.range(f"({rate('reads_completed_total')} + {rate('writes_completed_total')}) > 0")
     chosen = _chosen(busy, ("instance", "device"), roles)
-    operations = {
-        op: f"{rate(f'{op}_time_seconds_total')} / ({rate(f'{op}s_completed_total')} > 0)" for op in ("read", "write")
-    }
     source = (
         f"From node_exporter's counters, rates over {' or '.join(window.removesuffix('s') for window in windows)} s."
     )
-    for panel in (
-        _Panel(
-            "Disk operations",
-            {op: rate(f"{op}s_completed_total") for op in ("read", "write")},
-            axes.OPERATIONS,
-            f"Requests completed a second, by disk and direction. {source}",
-        ),
-        _Panel(
-            "Disk await",
-            operations,
-            axes.LATENCY,
-            f"Mean time of a request, including the queue: total seconds divided by the number of requests; blank "
-            f"without requests. {source}",
-        ),
-        _Panel(
-            "Disk utilisation",
-            {"": rate("io_time_seconds_total")},
-            axes.RATIO,
-            f"Share of the time with any request in flight: at 100 %, an SSD may still have capacity. {source}",
-        ),
-    ):
-        yield from _figure(prometheus, run, panel, ("instance", "device"), chosen, roles)
+    draw = partial(_plots, prometheus, run, ("instance", "device"), chosen, roles)
+    yield from draw(
+        "Disk operations",
+        axes.OPERATIONS,
+        f"Requests completed a second, by disk and direction. {source}",
+        {op: rate(f"{op}s_completed_total") for op in ("read", "write")},
+    )
+    yield from draw(
+        "Disk await",
+        axes.LATENCY,
+        "Mean time of a request, including the queue: total seconds divided by the number of requests; blank without "
+        f"requests. {source}",
+        {
+            op: f"{rate(f'{op}_time_seconds_total')} / ({rate(f'{op}s_completed_total')} > 0)"
+            for op in ("read", "write")
+        },
+    )
+    yield from draw(
+        "Disk utilisation",
+        axes.RATIO,
+        f"Share of the time with any request in flight: at 100 %, an SSD may still have capacity. {source}",
+        {"": rate("io_time_seconds_total")},
+    )
 
 
 def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
@@ -146,33 +137,31 @@ def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
     own = own or {vdisk for vdisk in roles if not names[vdisk].get("vm")}
     busy = [one for one in busy if (one.labels["cvm"], one.labels["vdisk"]) in own]
     chosen = _chosen(busy, ("cvm", "vdisk"), roles)
-    for panel in (
-        _Panel(
-            "Front-end latency of vdisks",
-            {"": _FRONTEND.format("latency_seconds")},
-            axes.LATENCY,
-            "Average latency as the virtual machine sees it, from the CVM's pages.",
-        ),
-        _Panel(
-            "Front-end operations of vdisks",
-            {"": _FRONTEND.format("ops_per_second")},
-            axes.OPERATIONS,
-            "As the virtual machine sees them, from the CVM's pages.",
-        ),
-        _Panel(
-            "Writes absorbed by the oplog",
-            {"": _OPLOG},
-            axes.RATIO,
-            "Share of the data written that went to the oplog, not to the extent store. From the vdisks' pages.",
-        ),
-        _Panel(
-            "Random share of the operations",
-            {"": "max by (cvm, vdisk, op) (nutanix_vdisk_random_ratio)"},
-            axes.RATIO,
-            "As the CVM categorises them, over about 3 s. From the vdisks' pages.",
-        ),
-    ):
-        yield from _figure(prometheus, run, panel, ("cvm", "vdisk"), chosen, roles)
+    draw = partial(_plots, prometheus, run, ("cvm", "vdisk"), chosen, roles)
+    yield from draw(
+        "Front-end latency of vdisks",
+        axes.LATENCY,
+        "Average latency as the virtual machine sees it, from the CVM's pages.",
+        {"": _FRONTEND.format("latency_seconds")},
+    )
+    yield from draw(
+        "Front-end operations of vdisks",
+        axes.OPERATIONS,
+        "As the virtual machine sees them, from the CVM's pages.",
+        {"": _FRONTEND.format("ops_per_second")},
+    )
+    yield from draw(
+        "Writes absorbed by the oplog",
+        axes.RATIO,
+        "Share of the data written that went to the oplog, not to the extent store. From the vdisks' pages.",
+        {"": _OPLOG},
+    )
+    yield from draw(
+        "Random share of the operations",
+        axes.RATIO,
+        "As the CVM categorises them, over about 3 s. From the vdisks' pages.",
+        {"": "max by (cvm, vdisk, op) (nutanix_vdisk_random_ratio)"},
+    )
 
 
 def _named(prometheus: Prometheus, run: View, series: str, label: str) -> set[str]:
@@ -219,35 +208,35 @@ def _identity(one: Samples, labels: tuple[str, str]) -> tuple[str, str]:
     return one.labels[labels[0]], one.labels[labels[1]]
 
 
-def _figure(
+def _plots(
     prometheus: Prometheus,
     run: View,
-    panel: _Panel,
     labels: tuple[str, str],
     chosen: Sequence[tuple[str, str]],
     roles: Mapping[tuple[str, str], str],
+    title: str,
+    unit: Axis,
+    caption: str,
+    queries: Mapping[str, str],
 ) -> Iterator[Plot]:
-    found = [(what, one) for what, query in panel.queries.items() for one in prometheus.range(query)]
-    found = [(what, one) for what, one in found if _identity(one, labels) in chosen]
-    if panel.unit.log:  # node_exporter counts whole milliseconds: shorter times cannot be measured
-        above = ((what, one, one.values > 0) for what, one in found)
-        found = [
-            (what, Samples(one.labels, one.times[some], one.values[some])) for what, one, some in above if some.any()
-        ]
-    found.sort(key=lambda item: chosen.index(_identity(item[1], labels)))
+    """The plot of the chosen disks or vdisks; none without values. `queries` are by operation, if no label says it."""
+    found: list[tuple[tuple[str, str], str, Line]] = []
+    for what, query in queries.items():
+        for one in prometheus.range(query):
+            # node_exporter counts whole milliseconds: shorter times cannot be measured
+            known = one.values > 0 if unit.log else np.isfinite(one.values)
+            if (thing := _identity(one, labels)) in chosen and known.any():
+                line = Line(one.times[known] - run.start, one.values[known])
+                found.append((thing, what or one.labels.get("op", ""), line))
     if not found:
         return
-    places = {one.labels[labels[0]] for _, one in found}
-    operations = sorted({what or one.labels.get("op", "") for what, one in found})
-    things = list(dict.fromkeys(_identity(one, labels) for _, one in found))
+    found.sort(key=lambda item: chosen.index(item[0]))
+    colours = dict(zip(dict.fromkeys(thing for thing, *_ in found), cycle(theme.SERIES), strict=False))
+    several = len({place for (place, _), *_ in found}) > 1
+    first = min(operation for _, operation, _ in found)
     traces = []
-    for what, one in found:
-        place, name = _identity(one, labels)
-        operation = what or one.labels.get("op", "")
-        colour = theme.SERIES[things.index((place, name)) % len(theme.SERIES)]
-        parts = (roles.get((place, name), ""), name, f"on {place}" if len(places) > 1 else "", operation)
-        line = Line(one.times - run.start, one.values)
+    for (place, name), operation, line in found:
+        parts = (roles.get((place, name), ""), name, f"on {place}" if several else "", operation)
         key = " ".join(part for part in parts if part)
-        traces.append(Trace(line, key, operation, colour, operations.index(operation) > 0))
-    marks = Marks(run.warmup)
-    yield time_plot(panel.title, traces, run.length, panel.unit, marks, panel.caption)
+        traces.append(Trace(line, key, operation, colours[place, name], operation != first))
+    yield time_plot(title, traces, run.length, unit, Marks(run.warmup), caption)
