@@ -16,13 +16,13 @@ def every_second(*values: float) -> Line:
 def test_a_line_is_broken_where_reports_are_missing() -> None:
     shape = drawn(line((1, 10), (2, 11), (3, 12), (7, 13), (8, 14)), 0, rate=True)
     assert shape.seconds.tolist() == [1, 2, 3, 5, 7, 8]
-    np.testing.assert_equal(shape.middle, [10, 11, 12, np.nan, 13, 14])
-    assert shape.low is shape.high is shape.middle
+    np.testing.assert_equal(shape.values, [10, 11, 12, np.nan, 13, 14])
+    assert shape.low is shape.high is None
 
 
 def test_a_value_between_two_gaps_is_found() -> None:
     shape = drawn(line((1, 1), (2, 1), (3, 1), (7, 2), (11, 3), (12, 3), (13, 3)), 0, rate=False)
-    assert shape.seconds[alone(shape.middle)].tolist() == [7]
+    assert shape.seconds[alone(shape.values)].tolist() == [7]
 
 
 def test_short_lines_are_drawn_value_by_value() -> None:
@@ -38,20 +38,21 @@ def test_a_spike_of_one_second_stays_in_the_band_of_a_long_line() -> None:
     assert width == 10
     shape = drawn(whole, width, rate=True)
     assert len(shape.seconds) == 1800
+    assert shape.low is not None and shape.high is not None
     assert (shape.low.min(), shape.high.max()) == (0, 900)
     assert shape.seconds[shape.low.argmin()] == 1235  # the middle of its column, 1230 to 1240
-    assert shape.middle[shape.low.argmin()] == 90
-    assert drawn(whole, width, rate=False).middle.tolist() == [100] * 1800  # the median of a column
+    assert shape.values[shape.low.argmin()] == 90
+    assert drawn(whole, width, rate=False).values.tolist() == [100] * 1800  # the median of a column
 
 
 def test_a_report_at_the_edge_of_a_column_belongs_to_the_time_before_it() -> None:
-    assert drawn(every_second(1, 1, 3, 3), 2, rate=True).middle.tolist() == [1, 3]
+    assert drawn(every_second(1, 1, 3, 3), 2, rate=True).values.tolist() == [1, 3]
 
 
 def test_a_long_line_is_broken_where_whole_columns_are_missing() -> None:
     seconds = np.concatenate((np.arange(1.0, 101), np.arange(201.0, 301)))
     shape = drawn(Line(seconds, np.ones(200)), 10, rate=True)
-    assert shape.seconds[np.isnan(shape.middle)].tolist() == [150]
+    assert shape.seconds[np.isnan(shape.values)].tolist() == [150]
 
 
 def test_a_stall_is_two_reports_of_nothing_or_silence() -> None:
@@ -106,4 +107,5 @@ def test_a_long_line_of_repeats_keeps_its_lowest_and_highest() -> None:
     seconds = np.arange(1.0, 7201)
     whole = Line(seconds, np.full(7200, 5.0), np.full(7200, 4.0), np.where(seconds == 77, 50.0, 6.0))
     shape = drawn(whole, column_width(7200, [whole]), rate=True)
+    assert shape.low is not None and shape.high is not None
     assert (len(shape.seconds), shape.low.min(), shape.high.max()) == (1800, 4, 50)

@@ -25,22 +25,13 @@ _STALLED_INTERVALS = 1.5
 
 
 class Line(NamedTuple):
-    """Values over elapsed time: `seconds` ascending, both of one length, without NaN."""
+    """Values over elapsed time: `seconds` ascending, all of one length; NaN where a line to be drawn is broken."""
 
     seconds: Array
     values: Array
     low: Array | None = None
-    """Of the median of repeats: the lowest at each moment, and the highest; None: of one run."""
+    """The lower end of a band around it, and the upper one; None: without a band."""
     high: Array | None = None
-
-
-class Drawn(NamedTuple):
-    """What is drawn of a line; NaN where it is broken. Without a band, `low` and `high` are the middle."""
-
-    seconds: Array
-    low: Array
-    middle: Array
-    high: Array
 
 
 class Span(NamedTuple):
@@ -64,36 +55,34 @@ def column_width(length: float, lines: Iterable[Line]) -> float:
     return float(np.ceil(length / COLUMNS / usual - 0.1) * usual)
 
 
-def drawn(line: Line, width: float, *, rate: bool) -> Drawn:
-    """What to draw of a line: columns of `width` seconds, or each value if that is 0."""
+def drawn(line: Line, width: float, *, rate: bool) -> Line:
+    """What to draw of a line without breaks: columns of `width` seconds with a band, or each value if that is 0."""
     seconds, values = line.seconds, line.values
-    lowest, highest = (values if end is None else end for end in (line.low, line.high))
     if not len(seconds):
-        return Drawn(seconds, values, values, values)
+        return line
     if not width:
-        breaks = np.flatnonzero(np.diff(seconds) > _GAP_INTERVALS * interval(seconds)) + 1
-        seconds = np.insert(seconds, breaks, (seconds[breaks] + seconds[breaks - 1]) / 2)
-        middle = np.insert(values, breaks, np.nan)
-        if line.low is None:
-            return Drawn(seconds, middle, middle, middle)
-        return Drawn(seconds, np.insert(lowest, breaks, np.nan), middle, np.insert(highest, breaks, np.nan))
+        return _broken(line, _GAP_INTERVALS * interval(seconds))
     # A value reported at the edge of a column belongs to the time before.
     column = np.ceil(seconds / width - 1e-9)
     starts = np.flatnonzero(np.diff(column, prepend=np.nan) != 0)
-    low, high = np.minimum.reduceat(lowest, starts), np.maximum.reduceat(highest, starts)
+    low = np.minimum.reduceat(values if line.low is None else line.low, starts)
+    high = np.maximum.reduceat(values if line.high is None else line.high, starts)
     if rate:
         middle = np.add.reduceat(values, starts) / np.diff(starts, append=len(values))
     else:
         ends = np.append(starts[1:], len(values))
         ordered = values[np.lexsort((values, column))]
         middle = (ordered[(starts + ends - 1) // 2] + ordered[(starts + ends) // 2]) / 2
-    column = column[starts]
-    allowed = max(1.0, _GAP_INTERVALS * interval(seconds) / width)
-    breaks = np.flatnonzero(np.diff(column) > allowed) + 1
-    middle_of = (column - 0.5) * width
-    between = (middle_of[breaks] + middle_of[breaks - 1]) / 2
-    low, middle, high = (np.insert(part, breaks, np.nan) for part in (low, middle, high))
-    return Drawn(np.insert(middle_of, breaks, between), low, middle, high)
+    columns = Line((column[starts] - 0.5) * width, middle, low, high)
+    return _broken(columns, max(1.0, _GAP_INTERVALS * interval(seconds) / width) * width)
+
+
+def _broken(line: Line, longest: float) -> Line:
+    """A line with a break between two values that are farther apart, seconds."""
+    places = np.flatnonzero(np.diff(line.seconds) > longest * (1 + 1e-9)) + 1
+    between = (line.seconds[places] + line.seconds[places - 1]) / 2
+    ends = (None if end is None else np.insert(end, places, np.nan) for end in (line.low, line.high))
+    return Line(np.insert(line.seconds, places, between), np.insert(line.values, places, np.nan), *ends)
 
 
 def alone(values: Array) -> NDArray[np.bool_]:

@@ -16,13 +16,10 @@ def time_plot(title: str, traces: Sequence[Trace], length: float, unit: Axis, ma
     width = column_width(length, [trace.line for trace in traces])
     drawings = []
     for trace in traces:
-        line = drawn(trace.line, width, rate=not unit.log)
-        banded = line.low is not line.high
+        x, y, low, high = drawn(trace.line, width, rate=not unit.log)
         look: Look = "dashed" if trace.dashed else "line"
-        one = Drawing(trace.name, trace.colour, line.seconds, line.middle, look=look)
-        if banded:
-            one = one._replace(low=line.low, high=line.high)
-        drawings.append(one._replace(filled=len(traces) == 1 and not unit.log and not banded))
+        filled = len(traces) == 1 and not unit.log and low is None
+        drawings.append(Drawing(trace.name, trace.colour, x, y, low, high, look, filled))
     described = "; ".join(f"{trace.name} {_spread(trace.line, unit)}" for trace in traces)
     plot = Plot(title, caption, elapsed(length), unit, drawings, f"{title}: {described}", length or 1.0, marks)
     notes = [caption]
@@ -32,8 +29,8 @@ def time_plot(title: str, traces: Sequence[Trace], length: float, unit: Axis, ma
     if unit.log:
         notes.append(foot_note([trace.line.values if trace.line.low is None else trace.line.low for trace in traces]))
     if marks.objective is not None:
-        low, high = limits(plot)
-        side = "above" if marks.objective > high else "below" if marks.objective < low else ""
+        least, most = limits(plot)
+        side = "above" if marks.objective > most else "below" if marks.objective < least else ""
         text = LATENCY.text(marks.objective)
         notes.append(f"The objective, {text}, lies {side} the plot." if side else f"Dotted: the objective, {text}.")
     return plot._replace(caption=" ".join(filter(None, notes)))
