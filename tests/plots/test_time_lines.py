@@ -1,7 +1,6 @@
 import numpy as np
 
-from benchwatch.plots.run_view import combined, middle_of
-from benchwatch.plots.time_lines import COLUMNS, Line, Span, alone, column_width, drawn, stalls
+from benchwatch.plots.time_lines import COLUMNS, Line, Span, alone, column_width, combined, drawn, middle_of, stalls
 
 
 def line(*points: tuple[float, float]) -> Line:

@@ -9,10 +9,9 @@ from . import theme
 from .axes import BANDWIDTH, LATENCY, Axis, throughput
 from .distributions import histogram_figures
 from .plot import Plot
-from .run_view import Trace, View, label, stalled, traces
+from .run_view import Stage, View, label, stages, stalled
 from .section import Section, attempted
-from .stage import Stage, stages
-from .timeplot import time_plot
+from .traces import Trace, time_plot, traces
 
 _LEVELS = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"), ("0.999", "p99.9"), ("1", "max"))
 _MOST_PERCENTILES = 3

@@ -14,9 +14,8 @@ from . import histograms
 from .axes import LATENCY, Axis, count, elapsed, foot_note, percentiles, time
 from .histograms import LatencyGrid
 from .plot import Drawing, Heat, Plot
-from .run_view import View, label
+from .run_view import Stage, View, label
 from .section import attempted
-from .stage import Stage
 from .time_lines import interval
 
 _CURVE = (0.5, 0.9, 0.99, 0.999, 0.9999)

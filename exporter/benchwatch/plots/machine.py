@@ -22,11 +22,11 @@ from ..why.seen import Samples
 from . import axes, theme
 from .axes import Axis
 from .plot import Marks, Plot
-from .run_view import Trace, View
+from .run_view import View
 from .section import Section
 from .slowness import why_slow
 from .time_lines import Line
-from .timeplot import time_plot
+from .traces import Trace, time_plot
 
 _REAL = 'device!~"(loop|ram|zram|sr|fd|dm-).*"'
 _DESTINATION = "nutanix_vdisk_write_destination_ratio"

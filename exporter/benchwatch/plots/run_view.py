@@ -1,24 +1,18 @@
-"""Runs as pages show them, and their series as lines over elapsed time.
-
-If a run has more lines than can be distinguished, and whenever runs are compared, the lines of one operation become
-one: the sum of rates, the highest of latencies, since percentiles cannot be averaged.
-"""
+"""Runs as pages show them: on one axis of elapsed time, and with those that share plots."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-import numpy as np
-
 from ..compare import concurrent
 from ..compare.measured import known_end
 from ..history.timeline import Series, Timeline
 from ..metrics.samples import Family
+from ..tools.registry import TOOLS
 from ..tools.roles import Roles
 from . import theme
-from .time_lines import Array, Line, Span, held, interval, stalls
-
-MOST_LINES = 6
+from .plot import Marks
+from .time_lines import Line, Span, combined, stalls
 
 
 class View(NamedTuple):
@@ -56,19 +50,9 @@ class View(NamedTuple):
         mine = [worker for worker in self.timelines if worker.tool == tool and worker.roles is roles]
         return self._replace(timelines=mine)
 
-
-class Trace(NamedTuple):
-    """A line with its name and look. `operation` is empty if the tool has none."""
-
-    line: Line
-    name: str
-    operation: str
-    colour: str
-    dashed: bool
-    of: int = 1
-    """How many lines are combined in it."""
-    runs: int = 1
-    """How many repeats it is the median of."""
+    def line(self, series: Series) -> Line:
+        """A series over its time."""
+        return Line(series.times - self.start, series.values)
 
 
 def views(timelines: Iterable[Timeline], warmup: float | None, experiments: Mapping[str, str]) -> list[View]:
@@ -104,106 +88,12 @@ def label(series: Series, name: str) -> str:
     return dict(series.labels).get(name, "")
 
 
-def traces(runs: Sequence[View], roles: Roles, family: Family, *, rate: bool, quantile: str = "") -> list[Trace]:
-    """The series of that name of all runs as lines, combined as the module's rule says."""
-    sides: dict[str, list[list[Trace]]] = {}
-    for run in runs:
-        own = [
-            (worker, series)
-            for worker, series in run.series(family)
-            if len(series.times) and (not quantile or label(series, "quantile") == quantile)
-        ]
-        if len(runs) > 1 or len(own) > MOST_LINES:
-            sides.setdefault(run.side, []).append(_together(run, own, roles, rate, several=len(runs) > 1))
-        else:
-            sides.setdefault(run.side, []).append(_apart(run, own, roles))
-    return [trace for side, each in sides.items() for trace in (each[0] if len(each) == 1 else _repeated(side, each))]
-
-
-def _repeated(side: str, each: Sequence[Sequence[Trace]]) -> Iterator[Trace]:
-    """The repeats of an experiment as the median of each operation, from the lowest to the highest of them."""
-    first = {trace.operation: trace for found in reversed(each) for trace in found}
-    for operation, trace in sorted(first.items(), key=lambda item: item[1].dashed):
-        lines = [one.line for found in each for one in found if one.operation == operation]
-        name = " ".join(part for part in (side, operation) if part)
-        yield trace._replace(line=middle_of(lines), name=name, runs=len(lines))
-
-
-def middle_of(lines: Sequence[Line]) -> Line:
-    """The median of lines at common moments that at least half of them reach, and the lowest and the highest there."""
-    moments, values = _at_once(lines)
-    known = (~np.isnan(values)).sum(axis=0) >= len(lines) / 2
-    values = values[:, known]
-    low, middle, high = np.nanmin(values, axis=0), np.nanmedian(values, axis=0), np.nanmax(values, axis=0)
-    return Line(moments[known], middle, low, high)
-
-
-def _apart(run: View, own: Sequence[tuple[Timeline, Series]], roles: Roles) -> list[Trace]:
-    names = [_name(run, worker, series, own, roles) for worker, series in own]
-    return [
-        Trace(_line(run, series), name, label(series, roles.operation), theme.SERIES[number % len(theme.SERIES)], False)
-        for number, ((_, series), name) in enumerate(zip(own, names, strict=True))
-    ]
-
-
-def _name(run: View, worker: Timeline, series: Series, own: Sequence[tuple[Timeline, Series]], roles: Roles) -> str:
-    """What distinguishes a series from the others of the run."""
-    jobs = {_job(other, roles) for _, other in own}
-    parts = (
-        worker.name if len(run.timelines) > 1 else "",
-        _job(series, roles) if len(jobs) > 1 else "",
-        label(series, roles.operation),
-    )
-    return " ".join(part for part in parts if part) or run.name
-
-
-def _job(series: Series, roles: Roles) -> str:
-    return " ".join(label(series, name) for name in roles.labels[:-1])
-
-
-def _together(
-    run: View, own: Sequence[tuple[Timeline, Series]], roles: Roles, rate: bool, *, several: bool
-) -> list[Trace]:
-    operations = list(dict.fromkeys(label(series, roles.operation) for _, series in own))
-    found = []
-    for number, operation in enumerate(operations):
-        lines = [_line(run, series) for _, series in own if label(series, roles.operation) == operation]
-        parts = (run.name if several else "", operation)
-        colour = run.colour if several else theme.SERIES[number]
-        name = " ".join(part for part in parts if part) or run.name
-        found.append(Trace(combined(lines, rate=rate), name, operation, colour, several and number > 0, len(lines)))
-    return found
-
-
-def _line(run: View, series: Series) -> Line:
-    return Line(series.times - run.start, series.values)
-
-
-def combined(lines: Sequence[Line], *, rate: bool) -> Line:
-    """Several lines as one at common moments: the sum of rates, otherwise the highest."""
-    if len(lines) == 1:
-        return lines[0]
-    moments, values = _at_once(lines)
-    known = ~np.isnan(values).all(axis=0)
-    values = values[:, known]
-    return Line(moments[known], np.nansum(values, axis=0) if rate else np.nanmax(values, axis=0))
-
-
-def _at_once(lines: Sequence[Line]) -> tuple[Array, Array]:
-    """Common moments, elapsed seconds, and the value of each line at each of them; NaN where it has none."""
-    moments = lines[0].seconds
-    if any(not np.array_equal(line.seconds, moments) for line in lines):
-        step = max(interval(line.seconds) for line in lines) or 1.0
-        moments = np.arange(step, max(line.seconds[-1] for line in lines) + step, step)
-    return moments, np.array([held(line, moments) for line in lines])
-
-
 def stalled(run: View, roles: Roles) -> list[Span]:
     """Times when the run did nothing, according to its rates; not those between workers that followed each other."""
     found = []
     for _, workers in concurrent.results(run.timelines):
         lines = [
-            _line(run, series)
+            run.line(series)
             for worker in workers
             for series in worker.get(roles.rate)
             if len(series.times) and label(series, roles.operation) not in roles.idle
@@ -212,6 +102,55 @@ def stalled(run: View, roles: Roles) -> list[Span]:
         if lines:
             found += stalls(combined(lines, rate=True), None if ended is None else ended - run.start)
     return sorted(found)
+
+
+class Stage(NamedTuple):
+    """Runs of one tool, in one unit, on one time axis."""
+
+    runs: Sequence[View]
+    roles: Roles
+
+    @property
+    def tool(self) -> str:
+        """The name of the tool."""
+        return self.runs[0].timelines[0].tool
+
+    @property
+    def title(self) -> str:
+        """The tool, and whether it only sees what another one counts."""
+        return f"{self.tool}{' on the other side' if self.roles.observer else ''}"
+
+    @property
+    def length(self) -> float:
+        """Length of the longest run, seconds."""
+        return max(run.length for run in self.runs)
+
+    def marks(self, *, latency: bool = False, only: View | None = None) -> Marks:
+        """Warm-up, stalls and, for latencies, the objective that all runs share."""
+        several = len(self.runs) > 1 and only is None
+        spans = [
+            (span, run.colour if several else theme.STALL)
+            for run in self.runs
+            if only in (None, run)
+            for span in stalled(run, self.roles)
+        ]
+        objectives = {worker.runfile.latency_objective for run in self.runs for worker in run.timelines}
+        warmup = max(run.warmup for run in self.runs if only in (None, run))
+        return Marks(warmup, spans, several, objectives.pop() if latency and len(objectives) == 1 else None)
+
+    def source(self, family: Family | None) -> str:
+        """The source of a family's numbers, for a caption."""
+        return self.roles.sources.get(family, "") if family else ""
+
+
+def stages(runs: Sequence[View]) -> Iterator[Stage]:
+    """One for each tool, and for each of its units."""
+    for tool in TOOLS:
+        for roles in tool.roles:
+            mine = [run.of_roles(tool.name, roles) for run in runs]
+            mine = [run for run in mine if run.timelines]
+            if mine:
+                yield Stage(mine, roles)
 
 
 def parameters(run: View) -> Mapping[str, str]:

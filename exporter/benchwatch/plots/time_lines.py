@@ -6,7 +6,7 @@ band from the lowest to the highest value in it, and in the band the mean (of ra
 median value (of latencies, since percentiles cannot be averaged).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -121,3 +121,31 @@ def held(line: Line, moments: Array) -> Array:
     begins = np.where(fresh, line.seconds - usual / 2, -np.inf)
     applies = (following < len(line.seconds)) & (moments > begins[inside])
     return np.where(applies, line.values[inside], np.nan)
+
+
+def combined(lines: Sequence[Line], *, rate: bool) -> Line:
+    """Several lines as one at common moments: the sum of rates, otherwise the highest."""
+    if len(lines) == 1:
+        return lines[0]
+    moments, values = _at_once(lines)
+    known = ~np.isnan(values).all(axis=0)
+    values = values[:, known]
+    return Line(moments[known], np.nansum(values, axis=0) if rate else np.nanmax(values, axis=0))
+
+
+def _at_once(lines: Sequence[Line]) -> tuple[Array, Array]:
+    """Common moments, elapsed seconds, and the value of each line at each of them; NaN where it has none."""
+    moments = lines[0].seconds
+    if any(not np.array_equal(line.seconds, moments) for line in lines):
+        step = max(interval(line.seconds) for line in lines) or 1.0
+        moments = np.arange(step, max(line.seconds[-1] for line in lines) + step, step)
+    return moments, np.array([held(line, moments) for line in lines])
+
+
+def middle_of(lines: Sequence[Line]) -> Line:
+    """The median of lines at common moments that at least half of them reach, and the lowest and the highest there."""
+    moments, values = _at_once(lines)
+    known = (~np.isnan(values)).sum(axis=0) >= len(lines) / 2
+    values = values[:, known]
+    low, middle, high = np.nanmin(values, axis=0), np.nanmedian(values, axis=0), np.nanmax(values, axis=0)
+    return Line(moments[known], middle, low, high)

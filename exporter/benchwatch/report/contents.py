@@ -18,9 +18,8 @@ from ..compare.wording import figure, heading, headline, row_title
 from ..plots import run_tables
 from ..plots.benchmark import benchmark_figures, section
 from ..plots.plot import Plot
-from ..plots.run_view import View
+from ..plots.run_view import Stage, View, stages
 from ..plots.section import Section, attempted_section
-from ..plots.stage import Stage, stages
 from ..results.result import findings_of
 from ..results.result_view import objectives
 from . import sweep_section
