@@ -1,6 +1,6 @@
 """Heatmaps and distributions of latencies."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 import numpy as np
@@ -24,6 +24,8 @@ _ENOUGH = 10
 _BIN_EDGES = np.append(0, UPPER_NS) / 1e9
 _HEATMAP_COLUMNS = 360
 _MOST_HEATMAPS = 8
+_Side = list[tuple[View, LatencyGrid]]
+"""The runs of one configuration with their latencies."""
 
 
 def histogram_figures(scene: Stage) -> Iterator[Plot]:
@@ -32,45 +34,41 @@ def histogram_figures(scene: Stage) -> Iterator[Plot]:
     if family is None:
         return
     of = scene.roles.operation
-    every = [[series for _, series in run.series(family)] for run in scene.runs]
-    bounds = histograms.bounds_of(one for series in every for one in series)
-    operations = dict.fromkeys(label(one, of) for series in every for one in series)
-    for operation in operations:
-        found = []
-        for run, of_run in zip(scene.runs, every, strict=True):
-            series = [one for one in of_run if label(one, of) == operation]
-            histogram = histograms.read(series, bounds, run.start, scene.roles.histogram_interval)
-            if histogram is not None and histogram.counts.any():
-                found.append((run, histogram))
-        if found:
-            heatmaps = partial(_heatmaps, scene, operation, found)
-            yield from attempted("Latency heatmap", heatmaps)
-            yield from attempted("Latency distribution", partial(_distribution, scene, operation, found))
+    every = [(run, [series for _, series in run.series(family)]) for run in scene.runs]
+    bounds = histograms.bounds_of(one for _, series in every for one in series)
+    for operation in dict.fromkeys(label(one, of) for _, series in every for one in series):
+        sides: dict[str, _Side] = {}
+        for run, series in every:
+            own = [one for one in series if label(one, of) == operation]
+            grid = histograms.read(own, bounds, run.start, scene.roles.histogram_interval)
+            if grid is not None and grid.counts.any():
+                sides.setdefault(run.side, []).append((run, grid))
+        if sides:
+            named = {side if len(members) > 1 else members[0][0].name: members for side, members in sides.items()}
+            yield from attempted("Latency heatmap", partial(_heatmaps, scene, operation, named))
+            yield from attempted("Latency distribution", partial(_distribution, scene, operation, named))
 
 
-def _heatmaps(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyGrid]]) -> Iterator[Plot]:
+def _heatmaps(scene: Stage, operation: str, sides: Mapping[str, _Side]) -> Iterator[Plot]:
     """One for each configuration, the mean of its repeats."""
-    first, last = histograms.populated([histogram for _, histogram in found])
-    usual = max(interval(histogram.seconds) for _, histogram in found) or 1.0
+    every = [grid for members in sides.values() for _, grid in members]
+    first, last = histograms.populated(every)
+    usual = max(interval(grid.seconds) for grid in every) or 1.0
     width = max(1.0, np.ceil(scene.length / _HEATMAP_COLUMNS / usual - 0.1)) * usual
-    sides: dict[str, list[tuple[View, LatencyGrid]]] = {}
-    for run, histogram in found:
-        sides.setdefault(run.side, []).append((run, histogram))
     what = " ".join(part for part in (operation, scene.roles.operations) if part)
     grids = {
-        side: members[0][1].columns(width)
+        name: members[0][1].columns(width)
         if len(members) == 1
         else histograms.pooled([one for _, one in members], width)
-        for side, members in list(sides.items())[:_MOST_HEATMAPS]
+        for name, members in list(sides.items())[:_MOST_HEATMAPS]
     }
     filled = np.concatenate([grid[grid > 0] for _, grid in grids.values()])
     ends = (float(filled.min(initial=np.inf)), float(filled.max(initial=0.0)))
-    for side, (edges, grid) in grids.items():
-        (run, histogram), *others = members = sides[side]
+    for name, (edges, grid) in grids.items():
         if not grid.any():
             continue
-        name = side if others else run.name
-        counts = sum(float(one.counts.sum()) for _, one in members)
+        (run, histogram), *others = sides[name]
+        counts = sum(float(one.counts.sum()) for _, one in sides[name])
         repeats = ", the mean of its repeats" if others else ""
         yield Plot(
             f"Latency heatmap{f', {operation}' if operation else ''}{f': {name}' if len(sides) > 1 else ''}",
@@ -86,25 +84,21 @@ def _heatmaps(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyG
         )
 
 
-def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, LatencyGrid]]) -> Iterator[Plot]:
+def _distribution(scene: Stage, operation: str, sides: Mapping[str, _Side]) -> Iterator[Plot]:
     """The share of the operations by latency, and the latency by percentile, with one line for each configuration."""
     shares, curves, texts = [], [], []
-    sides: dict[str, list[tuple[View, LatencyGrid]]] = {}
-    for run, histogram in found:
-        sides.setdefault(run.side, []).append((run, histogram))
-    for side, members in sides.items():
+    for name, members in sides.items():
         run, histogram = members[0]
         counts = sum((one.between(of.warmup, np.inf) for of, one in members), np.zeros(len(histogram.bounds) - 1))
-        exact = [_bins(of, operation, scene.roles) for of, _ in members]
-        if not counts.sum() or any(one is None for one in exact):
+        exact = [one for of, _ in members if (one := _bins(of, operation, scene.roles)) is not None]
+        if not counts.sum() or len(exact) < len(members):
             continue
         merged = Latencies()
         for one in exact:
-            merged.extend(one or Latencies())
+            merged.extend(one)
         parts, latencies = histograms.curve(
             *((merged.between(), _BIN_EDGES) if merged.count else (counts, histogram.bounds))
         )
-        name = side if len(members) > 1 else run.name
         texts.append(_percentiles(merged, name if len(sides) > 1 else ""))
         bounds, share = histograms.density(counts, histogram.bounds)
         key, alone = f"{name}: {count(counts.sum())} {scene.roles.operations}", len(sides) == 1
@@ -114,10 +108,11 @@ def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, Late
     if not shares:
         return
     what = f", {operation}" if operation else ""
+    after = "From the first report after the warm-up on." if any(run.warmup for run in scene.runs) else ""
+    edges = np.concatenate([one.x for one in shares])
+    end = max(float(one.x[-1]) for one in curves)
+    only = "" if end else "One operation only."
     source = scene.source(scene.roles.histogram)
-    after = "From the first report after the warm-up on." if any(run.warmup for run, _ in found) else ""
-    low, *_, high = sorted(edge for one in shares for edge in (one.x[0], one.x[-1]))
-    only = "" if any(one.x[-1] for one in curves) else "One operation only."
     caption = f"Share of the {scene.roles.operations} by latency, for each doubling of it. {only} {source} {after}"
     yield Plot(
         f"Latency distribution{what}",
@@ -126,12 +121,11 @@ def _distribution(scene: Stage, operation: str, found: Sequence[tuple[View, Late
         Axis("operations an octave", numbers.part, ".3~%"),
         shares,
         "; ".join(f"{one.name}, from {time(one.x[0])} to {time(one.x[-1])}" for one in shares),
-        limits=(low, high),
+        limits=(float(edges.min()), float(edges.max())),
     )
-    end = max(float(one.x[-1]) for one in curves)
-    words = "; ".join(filter(None, texts))
     if not end:
         return
+    words = "; ".join(filter(None, texts))
     yield Plot(
         f"Latency by percentile{what}",
         " ".join(filter(None, (f"{words}." if words else "", after, foot_note([one.y for one in curves])))),
@@ -160,8 +154,7 @@ def _bins(run: View, operation: str, roles: Roles) -> Latencies | None:
 
 def _percentiles(found: Latencies, name: str) -> str:
     """The percentiles that enough operations exceed, as text."""
-    count = found.count
-    known = [quantile for quantile in _CURVE if (1 - quantile) * count >= _ENOUGH - 1e-6]
+    known = [quantile for quantile in _CURVE if (1 - quantile) * found.count >= _ENOUGH - 1e-6]
     values = quantiles(found.between(), known) if known else []
     words = (f"p{100 * q:g} {time(min(value, found.highest))}" for q, value in zip(known, values, strict=True))
     return f"{name} {', '.join(words)}".strip() if values else ""
