@@ -99,13 +99,12 @@ def _once(console: "Console", screen: "Screen", readings: "Readings", as_json: b
 def _live(console: "Console", screen: "Screen", readings: "Readings", interval: float) -> int:
     from rich.console import Group
 
-    from .keyboard import Wakener, keyboard, keys
+    from .keyboard import Wakener
 
-    descriptor = keyboard()
-    wakener = Wakener(descriptor)
+    wakener = Wakener()
     with ExitStack() as stack:
         stack.enter_context(wakener.signals())
-        stack.enter_context(keys(descriptor))
+        stack.enter_context(wakener.keys())
         stack.enter_context(console.screen())
         readings.start(wakener.wake)
         while not wakener.ended_by:
