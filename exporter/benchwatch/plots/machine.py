@@ -64,7 +64,9 @@ def sections(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterat
         prometheus = Prometheus(url, run.start, run.start + run.length, timeout)
         doubts = _doubts(run)
         try:
-            hosts = _hosts(prometheus, run)
+            hosts = {worker.runfile.server for worker in run.timelines}
+            hosts |= _named(prometheus, run, 'benchwatch_run_host_info{{{},role="server"}}', "host")
+            hosts.discard("")
             disks = list(_disks(prometheus, run, hosts))
             vdisks = list(_vdisks(prometheus, run))
         except PrometheusError as error:
@@ -77,15 +79,14 @@ def sections(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterat
             yield Section(f"Nutanix vdisks{whose}", vdisks, notes=doubts)
 
 
-def _hosts(prometheus: Prometheus, run: View) -> set[str]:
-    hosts = {worker.runfile.server for worker in run.timelines}
-    return (hosts | _named(prometheus, run, 'benchwatch_run_host_info{{{},role="server"}}', "host")) - {""}
-
-
 def _disks(prometheus: Prometheus, run: View, hosts: set[str]) -> Iterator[Plot]:
     windows = prometheus.windows("node_disk_io_time_seconds_total")
     if hosts and any(host for machines in windows.values() for host in machines.values()):
-        windows = {window: own for window, machines in windows.items() if (own := _only(machines, hosts))}
+        own = {
+            window: {instance: host for instance, host in machines.items() if host in hosts}
+            for window, machines in windows.items()
+        }
+        windows = {window: machines for window, machines in own.items() if machines}
     if not windows:
         return
     roles = _roles(prometheus, run, {place: host for machines in windows.values() for place, host in machines.items()})
@@ -99,9 +100,8 @@ def _disks(prometheus: Prometheus, run: View, hosts: set[str]) -> Iterator[Plot]
 
     busy = prometheus.range(f"({rate('reads_completed_total')} + {rate('writes_completed_total')}) > 0")
     chosen = _chosen(busy, ("instance", "device"), roles)
-    source = (
-        f"From node_exporter's counters, rates over {' or '.join(window.removesuffix('s') for window in windows)} s."
-    )
+    over = " or ".join(window.removesuffix("s") for window in windows)
+    source = f"From node_exporter's counters, rates over {over} s."
     draw = partial(_plots, prometheus, run, ("instance", "device"), chosen, roles)
     yield from draw(
         "Disk operations",
@@ -167,10 +167,6 @@ def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
 def _named(prometheus: Prometheus, run: View, series: str, label: str) -> set[str]:
     """The values of a label of the run's series."""
     return {one.labels.get(label, "") for one in prometheus.range(series.format(f"run={text(run.run)}"))}
-
-
-def _only(machines: Mapping[str, str], hosts: set[str]) -> dict[str, str]:
-    return {instance: host for instance, host in machines.items() if host in hosts}
 
 
 def _roles(prometheus: Prometheus, run: View, machines: Mapping[str, str]) -> dict[tuple[str, str], str]:

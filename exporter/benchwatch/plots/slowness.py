@@ -47,7 +47,12 @@ def why_slow(prometheus: Prometheus, run: View, title: str, doubts: Iterable[str
     if slow:
         if len(slow) == MOST:
             html += f"<p>The {MOST} longest times when the run was slower than usual.</p>"
-        html += table([Column("why", right=False)], [_row(one, run) for one in slow])
+        spans = [Span(one.begin, min(one.end, end)) for one in slow]
+        rows = [
+            TableRow([_elapsed(span, run.start), sentence(one)], meaning=_moment(span))
+            for span, one in zip(spans, slow, strict=True)
+        ]
+        html += table([Column("why", right=False)], rows)
     elif slow is not None:
         html += "<p>The run was never slower than usual, as far as Prometheus could compare it.</p>"
     if alerts:
@@ -61,11 +66,6 @@ def why_slow(prometheus: Prometheus, run: View, title: str, doubts: Iterable[str
     longest = sorted(slow or [], key=lambda one: one.begin - one.end)[:_DRAWN]
     drawn = sorted((one for one in longest if one.slower > 0), key=lambda one: one.begin)
     yield Section(title, [_stages(one, run.start) for one in drawn], html=html)
-
-
-def _row(of: Explanation, run: View) -> TableRow:
-    span = Span(of.begin, min(of.end, run.start + run.length))
-    return TableRow([_elapsed(span, run.start), sentence(of)], meaning=_moment(span))
 
 
 def _stages(of: Explanation, start: float) -> Plot:

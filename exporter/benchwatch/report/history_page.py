@@ -54,7 +54,13 @@ def _plot(series: PastSeries) -> Plot:
     values = np.array([one.value for one in series.results])
     ends = np.array([one.interval or (one.value, one.value) for one in series.results])
     edges = [0, *series.by_number, len(values)]
-    means = [(begin + 1.0, end + 0.0, values[begin:end].mean()) for begin, end in pairwise(edges)]
+    levels = np.array(
+        [
+            point
+            for begin, end in pairwise(edges)
+            for point in ((begin + 1, values[begin:end].mean()), (end, values[begin:end].mean()), (end, np.nan))
+        ]
+    )
     numbers = np.arange(1.0, len(values) + 1)
     shown = range(0, len(values), -(-len(values) // _MOST_TICKS))
     days = [date(series.results[place].result.start)[:10] for place in shown]
@@ -81,13 +87,6 @@ def _plot(series: PastSeries) -> Plot:
         "Ring: the first run after a change.",
         Axis("runs in the order of their starts", str, ticks=ticks),
         unit._replace(log=False),
-        [_levels(means), results],
+        [Drawing("mean", theme.SERIES[1], levels[:, 0], levels[:, 1], look="dashed"), results],
         f"{series.name} of {len(values)} runs, from {least} to {most}. {'. '.join(_lines(series))}.",
     )
-
-
-def _levels(means: Sequence[tuple[float, float, float]]) -> Drawing:
-    """A line for each mean from one number to another, with a break between two of them."""
-    x = [place for begin, end, _ in means for place in (begin, end, end)]
-    y = [value for _, _, mean in means for value in (mean, mean, np.nan)]
-    return Drawing("mean", theme.SERIES[1], np.array(x), np.array(y), look="dashed")

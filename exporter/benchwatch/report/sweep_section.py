@@ -117,7 +117,8 @@ def _plots(found: Sequence[_Drawn]) -> Iterator[Plot]:
     marks = f"{ring}Thin lines: 95 % intervals of the mean, where a point has three runs or more."
     lines = [line for one in found for line in _over_parameter(one, THROUGHPUT, on_log=on_log)]
     fitted = " Dashed: the universal scalability law." if any(line.look == "dashed" for line in lines) else ""
-    described = f"{rate.name} over {first.parameter}: {_described(found)}"
+    each = "; ".join(f"{point.number:g}: {point.figures[THROUGHPUT].value:.4g}" for point in first.points)
+    described = f"{rate.name} over {first.parameter}: {each}"
     yield Plot(f"{rates} over {first.parameter}", f"{marks}{fitted}", over, rate, lines, described)
     late = [
         one
@@ -168,8 +169,3 @@ def _law(law: Scalability, x: Array, *, on_log: bool) -> tuple[Array, Array]:
     end = max(law.largest, min(_BEYOND_PEAK * law.peak.value, law.reach) if law.peak.value <= law.reach else 0.0)
     numbers = (np.geomspace if on_log else np.linspace)(min(x), end, _STEPS)
     return numbers, np.array([law.at(float(number)) for number in numbers])
-
-
-def _described(found: Sequence[_Drawn]) -> str:
-    each = found[0].curve.points
-    return "; ".join(f"{point.number:g}: {point.figures[THROUGHPUT].value:.4g}" for point in each)

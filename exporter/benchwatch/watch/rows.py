@@ -140,12 +140,13 @@ def _total(rows: Sequence[WorkerRow], alone: bool) -> WorkerRow | None:
     if len(measured) < 2 or first.whole_server or len({(worker.unit, worker.in_bytes) for worker in workers}) > 1:
         return None
     together = total(measured)
-    late = max((row for row in rows if row.apart), key=_lag, default=None)
+    lags = [(abs((row.measured.time or 0.0) - (row.measured.quantiles_time or 0.0)), row.apart) for row in rows]
+    _, apart = max((lag for lag in lags if lag[1]), default=(0.0, ""))
     return WorkerRow(
         Worker(first.run, "", first.tool, "", objective=_shared(worker.objective for worker in workers)),
         together,
         "all" if alone else f"all {first.tool}",
-        apart=late.apart if late else "",
+        apart=apart,
         notes=(*_bandwidth(together, first), *_lost(workers)),
     )
 
@@ -156,10 +157,6 @@ def _lost(workers: Sequence[Worker]) -> Iterable[Note]:
         together = Loss(sum(one.count for one in known), sum(one.of for one in known))
         if known[0].bad and together.count:
             yield Note(together.text(word, None), bad=True)
-
-
-def _lag(row: WorkerRow) -> float:
-    return abs((row.measured.time or 0.0) - (row.measured.quantiles_time or 0.0))
 
 
 def _shared(values: Iterable[float | None]) -> float | None:

@@ -132,9 +132,11 @@ class Screen:
 def _vdisks(page: Page, now: float, width: int, lines: int) -> list[Text]:
     """The vdisks: those of the benchmark (mapped) first, then by latency, slowest first."""
     polls = [
-        text(f"{cvm.name} {_polled(now, cvm.last_success)}", "dim")
-        if cvm.up
-        else text(f"{cvm.name} does not answer", "bold red")
+        text(f"{cvm.name} does not answer", "bold red")
+        if not cvm.up
+        else text(f"{cvm.name} not read yet", "dim")
+        if cvm.last_success is None
+        else text(f"{cvm.name} read {figures.age(now - cvm.last_success)}", "dim")
         for cvm in page.cvms
     ]
     drawn = [joined([text("vdisks", "bold"), joined(polls)], "  ")]
@@ -150,10 +152,6 @@ def _vdisks(page: Page, now: float, width: int, lines: int) -> list[Text]:
     drawn.append(head)
     drawn += [_vdisk(vdisk, name) for vdisk in shown]
     return drawn + rest(len(vdisks) - len(shown))
-
-
-def _polled(now: float, last_success: float | None) -> str:
-    return "not read yet" if last_success is None else f"read {figures.age(now - last_success)}"
 
 
 def _vdisk_name(vdisk: Vdisk) -> str:
