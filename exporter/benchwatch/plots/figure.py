@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from . import theme
-from .axes import LATENCY, Axis, elapsed, foot, log_ticks
+from .axes import LATENCY, Axis, foot, log_ticks
 from .plot import Cells, Drawing, Heat, Plot, pieces
 from .time_lines import Array, alone
 
@@ -47,6 +47,7 @@ _ROOM = 0.03
 _LEAST_SHARE = 1 / 3
 """Fraction of the height that lines keep if the axis also reaches the objective."""
 _BREAK = np.array([np.nan])
+_DASHES = {"dashed": "dash", "dotted": "dot"}
 _HEAT = ((0.0, "#3d87db38"), (0.33, "#4a70d6bf"), (0.67, "#bd4d9ef2"), (1.0, "#f58738"))
 """From pale to strong, so that it works on light and dark pages."""
 
@@ -71,15 +72,12 @@ def encoded(plot: Plot, height: int | None = None) -> str:
 
 def figure(plot: Plot) -> Figure:
     """The figure of a plot that can be drawn."""
-    across = elapsed(plot.length) if plot.length else plot.x
-    x_factor, x_unit = across.unit(plot.length)
+    x_factor, x_unit = plot.x.unit(plot.length)
     known = [values for one in plot.drawings for values in (one.y, one.high) if values is not None]
     y_factor, y_unit = plot.y.unit(max((float(np.nanmax(v)) for v in known if np.isfinite(v).any()), default=0.0))
     least = foot(one.y if one.low is None else one.low for one in plot.drawings) if plot.y.log else None
+    layout = _layout(plot, x_unit, y_unit)
     data: list[Figure] = []
-    for one in plot.drawings:
-        data += _traces(one, plot, x_factor, y_factor, least)
-    layout = _layout(plot, across, x_unit, y_unit)
     if plot.heat is not None:
         data.append(_heat(plot.heat, x_factor))
     if plot.cells is not None:
@@ -87,21 +85,24 @@ def figure(plot: Plot) -> Figure:
         layout |= {"height": 90 + 36 * len(plot.cells.values), "hovermode": False}
         layout["yaxis"]["showgrid"] = layout["xaxis"]["showgrid"] = False
     elif any(one.look == "bars" for one in plot.drawings):
+        data += map(_bars, plot.drawings)
         rows, longest = len(plot.y.ticks), max(len(name) for _, name in plot.y.ticks)
         above = _BAR_KEY * math.ceil(len(plot.drawings) / _BAR_KEYS) if len(plot.drawings) > 1 else 0
-        layout["margin"] |= {"t": 16 + above, "b": 44}
+        layout["margin"] |= {"t": 16 + above, "b": 44, "l": 14 + 6.2 * min(longest, _LONGEST_NAME)}
         layout["legend"]["traceorder"] = "normal"
         layout |= {"height": 60 + above + _ROW * rows, "bargap": 0.35, "barmode": "stack", "hovermode": "closest"}
         layout["yaxis"] |= {"range": [rows - 0.5, -0.5], "showgrid": False}
-        layout["margin"]["l"] = 14 + 6.2 * min(longest, _LONGEST_NAME)
     else:
+        for one in plot.drawings:
+            data += _traces(one, plot, x_factor, y_factor, least)
         low, high = limits(plot)
         layout["yaxis"] |= _between(low / y_factor, high / y_factor, plot.y)
-    if plot.marks.objective is not None and (objective := _objective(plot, x_factor, y_factor)):
-        data.append(objective)
+        objective = plot.marks.objective
+        if objective is not None and low <= objective <= high:
+            data.append(_objective(plot, objective / y_factor, x_factor))
     layout["shapes"] = list(_shapes(plot, x_factor))
     if plot.limits is not None:
-        layout["xaxis"] |= _between(*plot.limits, across)
+        layout["xaxis"] |= _between(*plot.limits, plot.x)
     return {"data": data, "layout": layout, "time": plot.length > 0}
 
 
@@ -125,69 +126,58 @@ def limits(plot: Plot) -> tuple[float, float]:
 
 
 def _traces(one: Drawing, plot: Plot, x_factor: float, y_factor: float, least: float | None) -> Iterator[Figure]:
-    if one.look == "bars":
-        yield _bars(one)
-        return
-    x, (y, low, high) = one.x / x_factor, (_shown(values, y_factor, least) for values in (one.y, one.low, one.high))
+    """A line or points, above the band of a line; 0 is drawn at `least`."""
+    x = one.x / x_factor
+    y, low, high = (
+        None if values is None else (values if least is None else np.maximum(values, least)) / y_factor
+        for values in (one.y, one.low, one.high)
+    )
     assert y is not None
-    if low is not None and high is not None and one.look != "points":
-        yield _band(one, x, low, high)
-    dashes = {"dashed": "dash", "dotted": "dot"}.get(one.look, "solid")
-    line: Figure = {"color": _colour(one.colour), "width": 1.6, "dash": dashes}
+    line: Figure = {"color": _colour(one.colour), "width": 1.6, "dash": _DASHES.get(one.look, "solid")}
     found: Figure = {
         "type": "scatter",
         "name": _text(one.name),
         "mode": "lines",
         "line": line,
         "legendgroup": _text(one.name),
+        "x": _numbers(x, whole=plot.length > 0 and x_factor < 1),
+        "y": _numbers(y),
     }
-    found |= {"x": _numbers(x, whole=plot.length > 0 and x_factor < 1), "y": _numbers(y)}
     if one.look == "steps":
         line["shape"] = "vh"
     if one.filled:
         found |= {"fill": "tozeroy", "fillcolor": _colour(one.colour, 0.1)}
     lone = alone(y)
-    if lone.any():
-        marker = {"size": np.where(lone, 5, 0).tolist(), "color": _colour(one.colour)}
-        found |= {"mode": "lines+markers", "marker": marker}
     if one.look == "points":
-        found |= {"mode": "lines+markers", "marker": _points(one)}
-        if low is not None and high is not None:
+        ringed = [place in one.ringed for place in range(len(y))]
+        ring = {"color": _colour(theme.INK), "width": [2 if is_one else 0 for is_one in ringed]}
+        sizes = [13 if is_one else 7 for is_one in ringed]
+        found |= {"mode": "lines+markers", "marker": {"size": sizes, "color": _colour(one.colour), "line": ring}}
+    elif lone.any():
+        sizes = np.where(lone, 5, 0).tolist()
+        found |= {"mode": "lines+markers", "marker": {"size": sizes, "color": _colour(one.colour)}}
+    if low is not None and high is not None:
+        if one.look == "points":
             found["error_y"] = _ends(y, low, high, one.colour)
-    elif low is not None and high is not None:
-        form = f":{plot.y.form}}}{plot.y.suffix}"
-        found["customdata"] = [list(pair) for pair in zip(_numbers(low), _numbers(high), strict=True)]
-        found["hovertemplate"] = f"%{{y{form} (%{{customdata[0]{form} to %{{customdata[1]{form})"
+        else:
+            yield _band(one, x, low, high)
+            form = f":{plot.y.form}}}{plot.y.suffix}"
+            found["customdata"] = [list(pair) for pair in zip(_numbers(low), _numbers(high), strict=True)]
+            found["hovertemplate"] = f"%{{y{form} (%{{customdata[0]{form} to %{{customdata[1]{form})"
     if one.words:
         found |= {"text": list(map(_text, one.words)), "hovertemplate": "%{text}: %{y}"}
     yield found
 
 
-def _points(one: Drawing) -> Figure:
-    """Dots, of which some may have a ring around them."""
-    ringed = [place in one.ringed for place in range(len(one.y))]
-    ring = {"color": _colour(theme.INK), "width": [2 if is_one else 0 for is_one in ringed]}
-    return {"size": [13 if is_one else 7 for is_one in ringed], "color": _colour(one.colour), "line": ring}
-
-
-def _shown(values: Array | None, factor: float, least: float | None) -> Array | None:
-    if values is None:
-        return None
-    return np.asarray((values if least is None else np.maximum(values, least)) / factor)
-
-
 def _band(one: Drawing, x: Array, low: Array, high: Array) -> Figure:
     """The area between two lines, as one polygon for each unbroken piece."""
-    around: list[Array] = []
-    along: list[Array] = []
-    for piece in pieces(high):
-        around += [x[piece], x[piece][::-1], _BREAK]
-        along += [high[piece], low[piece][::-1], _BREAK]
+    around = [part for piece in pieces(high) for part in (x[piece], x[piece][::-1], _BREAK)]
+    along = [part for piece in pieces(high) for part in (high[piece], low[piece][::-1], _BREAK)]
     return {
         "type": "scatter",
         "mode": "lines",
-        "x": _numbers(np.concatenate(around)) if around else [],
-        "y": _numbers(np.concatenate(along)) if along else [],
+        "x": _numbers(np.concatenate(around or [_BREAK])),
+        "y": _numbers(np.concatenate(along or [_BREAK])),
         "fill": "toself",
         "fillcolor": _colour(one.colour, 0.22),
         "line": {"width": 0},
@@ -243,15 +233,11 @@ def _cells(cells: Cells) -> Figure:
     }
 
 
-def _objective(plot: Plot, x_factor: float, y_factor: float) -> Figure | None:
-    """A line across the whole plot; None if it lies outside."""
-    objective = plot.marks.objective or 0.0
-    low, high = limits(plot)
-    if not low <= objective <= high:
-        return None
+def _objective(plot: Plot, height: float, x_factor: float) -> Figure:
+    """A line across the whole plot."""
     ends = [0.0, plot.length] if plot.length else [float(edge(one.x)) for one in plot.drawings for edge in (min, max)]
     line = {"color": _colour(theme.STALL), "width": 1.4, "dash": "dot"}
-    x, y = [min(ends) / x_factor, max(ends) / x_factor], [objective / y_factor] * 2
+    x, y = [min(ends) / x_factor, max(ends) / x_factor], [height] * 2
     return {"type": "scatter", "mode": "lines", "name": "objective", "x": x, "y": y, "line": line, "hoverinfo": "skip"}
 
 
@@ -277,12 +263,12 @@ def _shapes(plot: Plot, x_factor: float) -> Iterator[Figure]:
         yield {**whole, **sides, "fillcolor": _colour(colour, strength)}
 
 
-def _layout(plot: Plot, across: Axis, x_unit: str, y_unit: str) -> Figure:
-    x, y = _axis(across, x_unit), _axis(plot.y, y_unit)
+def _layout(plot: Plot, x_unit: str, y_unit: str) -> Figure:
+    x, y = _axis(plot.x, x_unit), _axis(plot.y, y_unit)
     y["fixedrange"] = True
     if plot.length:
-        x["range"] = [0, plot.length / across.unit(plot.length)[0]]
-    if not across.form:
+        x["range"] = [0, plot.length / plot.x.unit(plot.length)[0]]
+    if not plot.x.form:
         clock = "%-H:%M:%S" if plot.length > _HOUR else "%-M:%S"
         x |= {"type": "date", "hoverformat": clock, "tickformat": clock}
     soft = _colour(theme.SOFT)
