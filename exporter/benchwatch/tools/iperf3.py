@@ -47,7 +47,7 @@ WAY = ("direction",)
 BPS, NO_REPEATS = "throughput_bytes_per_second", "absent without a byte, when iperf3 repeats the last value"
 
 
-def _of(group: str, whose: str) -> dict[str, ToolFigure]:
+def _counted(group: str, whose: str) -> dict[str, ToolFigure]:
     rate = f"Bytes{whose} (bytes / seconds of the sum, Bitrate)"
     total = f"Bytes without omitted intervals{whose} (bytes of the sums, only in JSON)"
     more: dict[str, Any] = {"labels": WAY, "group": group}
@@ -58,8 +58,8 @@ def _of(group: str, whose: str) -> dict[str, ToolFigure]:
 
 
 FIGURES = {
-    **_of("", ""),
-    **_of("server_", ", of a server, whose client counts the same"),
+    **_counted("", ""),
+    **_counted("server_", ", of a server, whose client counts the same"),
     "jitter": ToolFigure("Jitter of the UDP datagrams received, seconds (jitter_ms)", "jitter_seconds"),
     "rtt": ToolFigure(f"Smoothed round-trip time, seconds, mean of the streams (rtt); {NO_REPEATS}", "rtt_seconds"),
     "window": ToolFigure(
@@ -81,13 +81,13 @@ FAMILIES = Families("iperf", FIGURES)
 AGAIN, MISSING = "segments were sent again: {} a second", "datagrams did not arrive: {}"
 
 
-def _roles(group: str, *, observer: bool) -> Roles:
+def _roles(group: str) -> Roles:
     return FAMILIES.roles(
         Unit("bit/s", in_bytes=True),
         "bytes",
         {"rate": f"{group}rate", "done": f"{group}bytes", "number": f"{group}bytes", "time": "seconds"},
         labels=WAY,
-        observer=observer,
+        observer=bool(group),
         fixed_rate=(FAMILIES.family("setting", "target"),),
         lost={
             "retransmits": FAMILIES.lost("retransmits", result="sent_again", remark=AGAIN),
@@ -97,142 +97,54 @@ def _roles(group: str, *, observer: bool) -> Roles:
     )
 
 
-CLIENT, SERVER = _roles("", observer=False), _roles("server_", observer=True)
 WAYS = {True: "send", False: "receive"}
-KNOWN = {
-    "send": ("rate", "bytes", "packets", "retransmits", "rtt", "window"),
-    "receive": ("rate", "bytes", "packets", "lost", "jitter"),
-}
-"""Figures of an interval that this process knows, by direction."""
-REPEATED = ("rtt", "window", "jitter")
-"""Those that iperf3 repeats if there was no byte."""
-RESULTS = {
-    "sender": {"retransmits": "sent_again", "seconds": "seconds"},
-    "receiver": {"jitter": "last_jitter"},
-    "own": {"rate": "rate", "bytes": "bytes", "packets": "packets"},
-}
-"""Figures of a result that one of the ends knows, and those that both know: what this process says counts."""
-Figures = Mapping[str, float]
-"""rate, bytes, packets, retransmits, lost, jitter, rtt, window and seconds, in bytes and seconds; only known ones."""
-
-
-class _Test:
-    """One test: the records of what is new in what iperf3 says."""
-
-    def __init__(self) -> None:
-        self.role = ""
-        self.streams, self.target = 0, 0.0  # in each direction; bits per second
-        self.has_ended = self.is_done = False
-        self._has_results = False
-        self._omitted = 0.0  # seconds
-        self._time: float | None = None  # how long it took
-        self._said: dict[Key, float] = {}  # streams and target rates
-        self._last: dict[str, tuple[float, float, bool]] = {}  # by direction, the last interval
-
-    def settings(self, way: str = "") -> list[Record]:
-        """The number of streams and the target rate of a direction, if they are new."""
-        found: dict[Key, float] = {("streams",): self.streams}
-        if way:
-            found["target", way] = self.target / 8 * (self.streams or 1)
-        new = {key: value for key, value in found.items() if value and self._said.get(key) != value}
-        self._said |= new
-        return [ToolResult(new, final=False)] if new else []
-
-    def interval(self, way: str, begin: float, end: float, is_omitted: bool, figures: Figures) -> list[Record]:
-        """One direction of an interval, in seconds since the start or since the last omitted interval."""
-        if is_omitted:
-            self._omitted = end
-        time = end if is_omitted else self._omitted + end
-        if self._last.get(way) == (begin, end, is_omitted):  # the connection was lost
-            return [ToolResult({}, time, final=False)]
-        self._last[way] = begin, end, is_omitted
-        known = [name for name in KNOWN[way] if name in figures and (figures["rate"] or name not in REPEATED)]
-        found = {self._key(name, way): figures[name] for name in known}
-        report = ToolReport(time, found, counted=not is_omitted, length=round(end - begin, 9))
-        return [*self.settings(way), report]
-
-    def result(self, way: str, end: str, seconds: float | None, figures: Figures) -> list[Record]:
-        """What the sender or the receiver says of one direction of the whole test; `seconds` if it is this process."""
-        self.has_ended = self._has_results = True
-        is_own = seconds is not None
-        self._time = self._time if seconds is None else self._omitted + seconds
-        known = RESULTS[end] | (RESULTS["own"] if is_own else {})
-        found = {self._key(shown, way): figures[name] for name, shown in known.items() if name in figures}
-        if is_own and "retransmits" in figures:
-            found["settled",] = figures["retransmits"]
-        lost, packets = figures.get("lost", -1.0), figures.get("packets", 0.0)
-        if end == "receiver" and lost >= 0 and packets:
-            found["lost_ratio", way] = lost / packets
-            if is_own:
-                found["lost", way] = lost
-        return [*self.settings(way), ToolResult(found, self._time)]
-
-    def done(self, load: Mapping[str, float]) -> list[Record]:
-        """The test is over; without results, it failed. `load` is in processor seconds per second, by host."""
-        self.has_ended = self.is_done = True
-        cpu: dict[Key, float] = {("cpu", host): value for host, value in load.items()}
-        if self._has_results:
-            return [ToolResult(cpu, self._time)]
-        return [ToolResult(cpu, final=False), Failed("it ended without results")]
-
-    def _key(self, name: str, way: str) -> Key:
-        name = f"server_{name}" if self.role == "server" and name in ("rate", "bytes") else name
-        return (name, way) if FIGURES[name].labels else (name,)
-
-
 Number = Annotated[int, msgspec.Meta(ge=0, le=10**18)] | Annotated[float, msgspec.Meta(ge=0, le=1e18)]
 Difference = Annotated[int, msgspec.Meta(ge=-(10**18), le=10**18)]
 Text = Annotated[str, msgspec.Meta(max_length=1000)]
 
 
-class _Sum(msgspec.Struct):
-    """All streams of a direction, or one of them."""
+class Sum(msgspec.Struct):
+    """All streams of a direction, or one of them; None: not said."""
 
-    end: Number = 0
     start: Number = 0
+    end: Number = 0
     seconds: Number = 0
-    bytes: Number = 0
+    bytes: Number | None = None
+    rate: Number | None = None  # bytes a second; only in text
     sender: bool = True
     omitted: bool = False
     retransmits: Number | None = None
     packets: Number | None = None
-    lost: Difference | None = msgspec.field(name="lost_packets", default=None)  # below 0 if more came late than lost
+    lost_packets: Difference | None = None  # below 0 if more came late than lost
     jitter_ms: Number | None = None
     rtt: Number = 0  # microseconds
     snd_cwnd: Number = 0
 
-    def figures(self, streams: Sequence["_Sum"] = ()) -> dict[str, float]:
+    def figures(self, streams: Sequence["Sum"] = ()) -> dict[str, float]:
         """What these streams, the parts of this sum, did."""
-        known = {name: getattr(self, name) for name in ("bytes", "packets", "retransmits", "lost")}
         trips = [stream.rtt for stream in streams if stream.rtt]
-        known["rate"] = self.bytes / self.seconds if self.seconds else 0.0
-        known["jitter"] = None if self.jitter_ms is None else self.jitter_ms / 1e3
-        known["rtt"] = sum(trips) / len(trips) / 1e6 if trips else None
-        known["window"] = sum(stream.snd_cwnd for stream in streams) or None
+        known = {
+            "rate": (self.bytes or 0) / self.seconds if self.rate is None and self.seconds else self.rate or 0.0,
+            "bytes": self.bytes,
+            "packets": self.packets,
+            "retransmits": self.retransmits,
+            "lost": self.lost_packets,
+            "jitter": None if self.jitter_ms is None else self.jitter_ms / 1e3,
+            "rtt": sum(trips) / len(trips) / 1e6 if trips else None,
+            "window": sum(stream.snd_cwnd for stream in streams) or None,
+        }
         return {name: value for name, value in known.items() if value is not None}
 
 
-class _Interval(msgspec.Struct):
+class Interval(msgspec.Struct):
     """One interval, in both directions."""
 
-    sum: _Sum
-    sum_bidir_reverse: _Sum | None = None
-    streams: Sequence[_Sum] = ()
+    sum: Sum
+    sum_bidir_reverse: Sum | None = None
+    streams: Sequence[Sum] = ()
 
 
-class _End(msgspec.Struct):
-    """What both ends say of the whole test, in both directions."""
-
-    sum: _Sum | None = None
-    sum_sent: _Sum | None = None
-    sum_received: _Sum | None = None
-    sum_bidir_reverse: _Sum | None = None
-    sum_sent_bidir_reverse: _Sum | None = None
-    sum_received_bidir_reverse: _Sum | None = None
-    cpu_utilization_percent: Mapping[str, Number] = {}
-
-
-class _Start(msgspec.Struct):
+class Start(msgspec.Struct):
     """What is known of a test before its first interval."""
 
     version: Text = ""
@@ -243,44 +155,34 @@ class _Start(msgspec.Struct):
     test_start: Mapping[str, Number | bool | Text] = {}
     target_bitrate: Number = 0
 
-    def settings(self) -> Iterator[Record]:
-        """Its version, its time and its parameters."""
-        if self.version:
-            yield Said("version", self.version.removeprefix("iperf "))
-        if begun := number(self.timestamp, "timemillisecs") / 1000 or number(self.timestamp, "timesecs"):
-            yield Said("begun", repr(begun))
-        better = {"blksize": "block_size", "num_streams": "streams"}
-        for name, value in self.test_start.items():
-            if isinstance(value, str):
-                yield Said(name, value)
-            elif value:
-                yield Said(better.get(name, name), f"{value:.15g}")
+
+class Document(msgspec.Struct):
+    """A document, or a part of it; or an event."""
+
+    event: str = ""
+    data: msgspec.Raw = msgspec.Raw(b"null")
+    start: Start | None = None
+    intervals: Sequence[Interval] | None = None
+    end: Mapping[str, msgspec.Raw] | None = None
+    error: Text | None = None
 
 
-class _Document(msgspec.Struct):
-    """A document, or a part of it."""
-
-    start: _Start | None = None
-    intervals: Sequence[_Interval] = ()
-    end: _End | None = None
-    error: Text = ""
+def of_json(text: bytes) -> Document:
+    """A document, or an event as a document, which is empty if it says nothing of use. Raises ValueError."""
+    document = msgspec.json.decode(text, type=Document)
+    if document.event == "interval":
+        document.intervals = [msgspec.json.decode(document.data, type=Interval)]
+    elif document.event:
+        document = msgspec.json.decode(b'{"%s":%s}' % (document.event.encode(), document.data), type=Document)
+    elif document == Document():
+        raise ValueError("expected start, intervals or end")
+    return document
 
 
 def number(values: Mapping[str, float | str], name: str) -> float:
     """One of several values; 0 if there is none, or a text."""
     value = values.get(name, 0.0)
     return 0.0 if isinstance(value, str) else float(value)
-
-
-def of_json(text: bytes) -> _Document:
-    """A document, or an event as a document, which is empty if it says nothing of use. Raises ValueError."""
-    data = msgspec.json.decode(text, type=dict[str, Any])
-    if "event" in data:
-        name, part = data["event"], data.get("data")
-        return msgspec.convert({"intervals": [part]} if name == "interval" else {str(name): part}, _Document)
-    if not data.keys() & {"start", "intervals", "end", "error"}:
-        raise ValueError("expected start, intervals or end")
-    return msgspec.convert(data, _Document)
 
 
 PREFIXES = tuple(enumerate(("", *"KMGTP")))
@@ -290,9 +192,9 @@ ROW = re.compile(
     r"\[(?P<id>SUM| *\d{1,9})\](?:\[(?P<way>[RT]X)-[CS]\])? +(?P<start>\d{1,9}\.\d\d)- *(?P<end>\d{1,9}\.\d\d)"
     r" +sec +[\d.]{1,9} [KMGTP]?(?:Bytes|bits) +(?P<rate>\d{1,12}(?:\.\d{1,9})?)"
     r" (?P<unit>[KMGTP]?(?:Bytes|bits))/sec"
-    r"(?: +(?P<jitter>\d{1,9}\.\d{3}) ms +(?P<lost>-?\d{1,15})/(?P<packets>\d{1,15}) \(\S{1,20}\))?"
-    r"(?: +(?P<count>\d{1,15})(?![\d.]))?(?: +(?P<window>\d{1,12}(?:\.\d{1,9})?) (?P<scale>[KMGTP]?Bytes))?"
-    r" *(?P<of>sender|receiver)? *(?P<omitted>\(omitted\))?\s*$"
+    r"(?: +(?P<jitter_ms>\d{1,9}\.\d{3}) ms +(?P<lost_packets>-?\d{1,15})/(?P<packets>\d{1,15}) \(\S{1,20}\))?"
+    r"(?: +(?P<count>\d{1,15})(?![\d.]))?(?: +(?P<snd_cwnd>\d{1,12}(?:\.\d{1,9})?) (?P<scale>[KMGTP]?Bytes))?"
+    r" *(?P<of>sender|receiver)? *(?P<is_omitted>\(omitted\))?\s*$"
 )
 CONNECTED = re.compile(r"\[ *\d+\] local \S+ port \d+ connected to \S+ port \d+")
 ROLE = re.compile(r"(?:(Connecting to host)|Accepted connection from) \S+, port \d+\s*$")
@@ -335,14 +237,20 @@ class Iperf3Parser(KitParser):
         super().__init__(tool)
         self._document = bytearray()  # the lines so far of its present part
         self._is_repeated = False  # whether the rest of the document is left out
-        self._last_start: _Start | None = None
+        self._start: Start | None = None
 
     def begin(self) -> None:
         """See KitParser."""
         super().begin()
-        self._test = _Test()
+        self._role = ""
+        self._target = 0.0  # bytes per second and direction
+        self._has_results = self._has_ended = self._is_done = False
+        self._omitted = 0.0  # seconds
+        self._time: float | None = None  # how long it took
+        self._last: dict[bool, tuple[float, float, bool]] = {}  # by whether it sends: the last interval
+        # What the lines of a text said so far:
         self._sends = self._is_udp = self._has_sums = self._is_others = False
-        self._connections = self._window = self._headers = 0
+        self._connections = self._streams = self._window = self._headers = 0
         self._row_before: dict[str, str] = {}  # by direction: the stream of the last row
 
     def close(self) -> list[Record]:
@@ -398,51 +306,110 @@ class Iperf3Parser(KitParser):
             self._misread("bad_document", f"{error}: {text[:EXCERPT].decode('utf-8', 'replace')}")
             self._is_repeated = True
             return
-        self._is_repeated = document.start is not None and document.start == self._last_start
+        self._is_repeated = document.start is not None and document.start == self._start
         if not self._is_repeated:
-            self._take(self._of_document(document))
+            self._take([*self._of_document(document)])
             self.records -= bool(self._document)  # it counts once, at its end
 
-    def _of_document(self, document: _Document) -> list[Record]:
-        found: list[Record] = []
-        if start := document.start:
-            role = "client" if start.connecting_to else "server" if start.accepted_connection else ""
-            found += self._started(role, start.version.removeprefix("iperf "))
-            self._last_start = start
-            self._test.streams = int(number(start.test_start, "num_streams"))
-            self._test.target = start.target_bitrate or number(start.test_start, "target_bitrate")
-            found += [*start.settings(), *self._test.settings()]
-        for interval in document.intervals:
+    def _of_document(self, document: Document) -> Iterator[Record]:
+        if document.start:
+            yield from self._begun(document.start)
+        for interval in document.intervals or ():
             for each in filter(None, (interval.sum, interval.sum_bidir_reverse)):
-                figures = each.figures([stream for stream in interval.streams if stream.sender == each.sender])
-                found += self._test.interval(WAYS[each.sender], each.start, each.end, each.omitted, figures)
+                yield from self._interval(each, [one for one in interval.streams if one.sender == each.sender])
         if document.error:
-            found += self._failed(document.error)
+            yield from self._failed(document.error)
         if document.end is not None:
-            found += self._ended(document.end)
-        return found
+            yield from self._ended(document.end)
 
-    def _ended(self, end: _End) -> Iterator[Record]:
+    def _ended(self, end: Mapping[str, msgspec.Raw]) -> Iterator[Record]:
+        """What both ends say of the whole test, in both directions."""
+        sums = {name: msgspec.json.decode(text, type=Sum) for name, text in end.items() if name.startswith("sum")}
         for back in ("", "_bidir_reverse"):
-            total, sent, received = (getattr(end, f"sum{part}{back}") for part in ("", "_sent", "_received"))
-            for name, each in (("sender", sent or total), ("receiver", received or total)):
-                if each:
-                    sends = (total or sent or each).sender  # in UDP, that of sum_sent is true whoever reports
-                    seconds = each.seconds or each.end
-                    figures = each.figures() | {"seconds": seconds} if each.bytes else {}
-                    yield from self._test.result(
-                        WAYS[sends], name, seconds if sends == (name == "sender") else None, figures
-                    )
-        percent = end.cpu_utilization_percent
+            total, sent, received = (sums.get(f"sum{part}{back}") for part in ("", "_sent", "_received"))
+            for of_sender, each in ((True, sent or total), (False, received or total)):
+                if each:  # in UDP, `sender` of sum_sent is true whoever reports
+                    each.sender, each.seconds = (total or sent or each).sender, each.seconds or each.end
+                    yield from self._result(each, of_sender=of_sender)
+        percent = msgspec.json.decode(end.get("cpu_utilization_percent", b"{}"), type=dict[str, Number])
         load = {"local": percent.get("host_total"), "remote": percent.get("remote_total")}
-        yield from self._test.done({host: value / 100 for host, value in load.items() if value})
+        yield from self._done({("cpu", host): value / 100 for host, value in load.items() if value})
+
+    def _begun(self, start: Start) -> Iterator[Record]:
+        """What a document says of a test before its first interval."""
+        role = "client" if start.connecting_to else "server" if start.accepted_connection else ""
+        yield from self._started(role, start.version.removeprefix("iperf "))
+        self._start = start
+        if begun := number(start.timestamp, "timemillisecs") / 1000 or number(start.timestamp, "timesecs"):
+            yield Said("begun", repr(begun))
+        better = {"blksize": "block_size", "num_streams": "streams"}
+        for name, value in start.test_start.items():
+            if isinstance(value, str):
+                yield Said(name, value)
+            elif value:
+                yield Said(better.get(name, name), f"{value:.15g}")
+        self._streams = int(number(start.test_start, "num_streams"))
+        target = start.target_bitrate or number(start.test_start, "target_bitrate")
+        self._target = target / 8 * (self._streams or 1)
+        if self._streams:
+            yield ToolResult({("streams",): self._streams}, final=False)
+
+    def _interval(self, each: Sum, streams: Sequence[Sum]) -> Iterator[Record]:
+        """One direction of an interval, in seconds since the start or since the last omitted interval."""
+        if each.omitted:
+            self._omitted = each.end
+        time = each.end if each.omitted else self._omitted + each.end
+        said = each.start, each.end, each.omitted
+        if self._last.get(each.sender) == said:  # the connection was lost
+            yield ToolResult({}, time, final=False)
+            return
+        figures, way = each.figures(streams), WAYS[each.sender]
+        if self._target and each.sender not in self._last:
+            yield ToolResult({("target", way): self._target}, final=False)
+        self._last[each.sender] = said
+        if not figures["rate"]:  # else it repeats these
+            figures = {name: figures[name] for name in figures if name not in ("rtt", "window", "jitter")}
+        found = {self._key(name, way): value for name, value in figures.items()}
+        yield ToolReport(time, found, counted=not each.omitted, length=round(each.end - each.start, 9))
+
+    def _result(self, each: Sum, *, of_sender: bool) -> Iterator[Record]:
+        """What the sender or the receiver says of one direction of the whole test; without bytes, it is not known."""
+        self._has_ended = self._has_results = True
+        is_own, way = each.sender == of_sender, WAYS[each.sender]
+        self._time = self._omitted + each.seconds if is_own else self._time
+        figures = {} if each.bytes == 0 else each.figures() | {"seconds": each.seconds}
+        names = {"retransmits": "sent_again", "seconds": "seconds"} if of_sender else {"jitter": "last_jitter"}
+        if is_own:
+            names |= {"rate": "rate", "bytes": "bytes", "packets": "packets"}
+        if not figures.get("rate") and "packets" in figures:  # a server of 3.1 has no bytes in its last row
+            del figures["rate"]
+        found = {self._key(shown, way): figures[name] for name, shown in names.items() if name in figures}
+        if is_own and "retransmits" in figures:
+            found["settled",] = figures["retransmits"]
+        lost, packets = figures.get("lost", -1.0), figures.get("packets", 0.0)
+        if not of_sender and lost >= 0 and packets:
+            found["lost_ratio", way] = lost / packets
+            if is_own:
+                found["lost", way] = lost
+        yield ToolResult(found, self._time)
+
+    def _done(self, load: Mapping[Key, float]) -> Iterator[Record]:
+        """The test is over; without results, it failed. `load` is in processor seconds per second, by host."""
+        self._has_ended = self._is_done = True
+        yield ToolResult(load, self._time, final=self._has_results)
+        if not self._has_results:
+            yield Failed("it ended without results")
+
+    def _key(self, name: str, way: str) -> Key:
+        name = f"server_{name}" if self._role == "server" and name in ("rate", "bytes") else name
+        return (name, way) if FIGURES[name].labels else (name,)
 
     def _started(self, role: str = "", version: str = "") -> Iterator[Record]:
         """The first that is said of a test, or more of it."""
-        if (role or version) and (self._test.has_ended or self._test.role):
+        if (role or version) and (self._has_ended or self._role):
             self.begin()
             yield Begin()
-        self._test.role = role or self._test.role
+        self._role = role or self._role
         self._sends |= role == "client"  # unless it says otherwise
         if version:
             yield Said("version", version)
@@ -450,74 +417,72 @@ class Iperf3Parser(KitParser):
             yield Said("role", role)
 
     def _failed(self, message: str) -> Iterator[Record]:
-        if self._test.is_done:
-            if self._test.role == "server":  # between two tests
+        if self._is_done:
+            if self._role == "server":  # between two tests
                 return
             self.begin()
             yield Begin()
-        self._test.has_ended = True
+        self._has_ended = True
         yield Failed(message, interrupted=message.startswith("interrupt - "))
 
     def line(self, text: str) -> Sequence[Record] | None:
         """See KitParser."""
         if text.endswith("iperf Done."):
             self._is_others = False
-            return self._test.done({})
+            return [*self._done({})]
         if self._is_others and "Connecting to host" not in text:
             return []
         if row := ROW.search(text):
-            return self._row(row)
+            return [*self._row(row)]
         if CONNECTED.search(text):
             self._connections += 1
             return []
         if match := ROLE.search(text):
-            return list(self._started("client" if match[1] else "server"))
+            return [*self._started("client" if match[1] else "server")]
         if match := VERSION.search(text):
-            return list(self._started(version=match[1]))
+            return [*self._started(version=match[1])]
         if match := FAILURE.search(text):
-            return list(self._failed(match[1].strip()))
-        self._test.is_done |= self._test.has_ended and LISTENING.search(text) is not None
+            return [*self._failed(match[1].strip())]
+        self._is_done |= self._has_ended and LISTENING.search(text) is not None
         self._is_others = text.endswith("Server output:")
         self._headers += "[ ID]" in text  # the second one precedes the summary
         self._sends &= "Reverse mode, " not in text
         self._is_udp |= "Datagrams" in text
         return None
 
-    def _row(self, row: re.Match[str]) -> list[Record]:
+    def _row(self, row: re.Match[str]) -> Iterator[Record]:
         """A line with figures counts if it is of all streams of its direction."""
-        number = {name: float(value) for name, value in row.groupdict().items() if value and value[-1].isdigit()}
-        self._is_udp |= "lost" in number
-        ends = [row["of"]] if row["of"] else ["sender", "receiver"] if self._headers > 1 and "lost" in number else []
-        if row["way"]:
-            self._sends = row["way"] == "TX"
-        elif not ends and number.keys() & {"count", "lost"}:
-            self._sends = "lost" not in number
-        self._window += round(number["window"] * UNITS[row["scale"]]) if "window" in number else 0
-        way, stream = row["way"] or "", row["id"]
+        each = msgspec.convert({name: value for name, value in row.groupdict().items() if value}, Sum, strict=False)
+        has_losses, way, stream = row["packets"] is not None, row["way"] or "", row["id"]
+        ends = [row["of"]] if row["of"] else ["sender", "receiver"] if self._headers > 1 and has_losses else []
+        self._is_udp |= has_losses
+        if way:
+            self._sends = way == "TX"
+        elif not ends and (row["count"] or has_losses):
+            self._sends = not has_losses
+        self._window += round(each.snd_cwnd * UNITS[row["scale"]]) if row["scale"] else 0
         self._has_sums |= stream == "SUM"
         is_all = stream == "SUM" or self._connections == (2 if way else 1)
         if not self._has_sums and not self._connections:  # nothing says how many there are: the first line is left out
             is_all, self._row_before[way] = self._row_before.get(way) == stream, stream
         if not is_all:
-            return []
-        figures: dict[str, float] = {name: int(number[name]) for name in ("packets", "lost") if name in number}
-        if "count" in number:
-            figures["packets" if self._is_udp else "retransmits"] = int(number["count"])
-        if number.get("packets"):
-            figures["jitter"] = number["jitter"] / 1e3
-        if self._window:
-            figures["window"], self._window = self._window, 0
-        figures["rate"] = number["rate"] * UNITS[row["unit"]]
-        direction, test = WAYS[self._sends], self._test
+            return
+        if row["count"] and (self._sends or ends):
+            each.packets, each.retransmits = (int(row["count"]), None) if self._is_udp else (None, int(row["count"]))
+        each.jitter_ms = each.jitter_ms if each.packets else None
+        each.snd_cwnd, self._window = self._window, 0
+        each.rate = (each.rate or 0) * UNITS[row["unit"]]
+        each.sender, each.omitted = self._sends, row["is_omitted"] is not None
         if not ends:
-            test.streams = self._connections // (2 if way else 1) or test.streams
-            return test.interval(direction, number["start"], number["end"], row["omitted"] is not None, figures)
-        own = "sender" if self._sends else "receiver"
-        figures["seconds"] = round(number["end"] - number["start"], 2)
-        if not figures["rate"] and figures.get("packets"):  # a server of 3.1 has no bytes in its last row
-            del figures["rate"]
-        results = (test.result(direction, end, number["end"] if end == own else None, figures) for end in ends)
-        return [record for records in results for record in records]
+            streams = self._connections // (2 if way else 1)
+            if streams != self._streams:
+                self._streams = streams
+                yield ToolResult({("streams",): streams}, final=False)
+            yield from self._interval(each, [each])
+            return
+        each.seconds = round(each.end - each.start, 2)
+        for end in ends:
+            yield from self._result(each, of_sender=end == "sender")
 
 
 LETTERS = "p:f:i:I:F:A:B:VJvhsD1c:X:ub:t:n:k:l:P:Rw:C:M:N46S:L:ZO:T:dm"
@@ -570,7 +535,7 @@ def _facts(address: str | None, benchmark: Benchmark, host: Host) -> Facts:
 IPERF3 = TextTool(
     name="iperf3",
     families=FAMILIES,
-    roles=[CLIENT, SERVER],
+    roles=[_roles(""), _roles("server_")],
     begins=BEGINS,
     known=SAYS_NOTHING,
     parser=Iperf3Parser,

@@ -14,7 +14,7 @@ from benchwatch.runs.watcher import Runs
 from benchwatch.server.exporter import Exporter
 from benchwatch.server.landing import landing_page
 from benchwatch.settings.settings import RunsSettings
-from benchwatch.tools.iperf3 import CLIENT
+from benchwatch.tools.iperf3 import IPERF3
 from tests.support.places import NOW
 from tests.support.shown import shown_workers
 from tests.support.timelines import read_timelines
@@ -134,7 +134,7 @@ def test_a_document_has_the_course_of_its_intervals(tmp_path: Path, name: str) -
         path = tmp_path / f"{len(content)}.out"
         path.write_bytes(content)
         (timeline,) = read_timelines([path], now=NOW * 2)
-        (series,) = timeline.get(CLIENT.rate, direction="send")
+        (series,) = timeline.get(IPERF3.roles[0].rate, direction="send")
         ends = (series.times - (timeline.start or 0.0)).tolist()
         found = {round(end, 2): rate for end, rate in zip(ends, series.values.tolist(), strict=True)}
         assert found == {round(end, 2): pytest.approx(rate) for end, rate in sums.items()}
