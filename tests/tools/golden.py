@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.metrics.samples import PARTS, Part, Sample
-from benchwatch.tools.api import State
+from benchwatch.tools.states import State
 
 
 class Shown:

@@ -24,8 +24,9 @@ from benchwatch.runs.watcher import Runs
 from benchwatch.server.exporter import Exporter
 from benchwatch.server.landing import landing_page
 from benchwatch.settings.settings import RunsSettings
-from benchwatch.tools.api import Begin, Misread, State, Tool
+from benchwatch.tools.api import Begin, Misread, Tool
 from benchwatch.tools.registry import TOOLS
+from benchwatch.tools.states import State
 from metrics_reference import markdown
 from tests.support.grafana import DASHBOARDS, load, targets
 from tests.support.places import NOW, RECORDINGS

@@ -9,12 +9,13 @@ import pytest
 
 from benchwatch.machine.host import Host
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.tools.api import Begin, Misread, State, Tool
+from benchwatch.tools.api import Begin, Misread, Tool
 from benchwatch.tools.invocation import Benchmark
 from benchwatch.tools.kit import Families, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
 from benchwatch.tools.launcher import CommandLine
 from benchwatch.tools.registry import named
 from benchwatch.tools.roles import Roles, Unit
+from benchwatch.tools.states import State
 
 OP = ("op",)
 FIGURES = {

@@ -12,10 +12,11 @@ from benchwatch.history.find import read_runs
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.samples import HistogramValue
 from benchwatch.settings.settings import RunsSettings
-from benchwatch.tools.api import Begin, Misread, State
+from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.kit.records import ToolReport
 from benchwatch.tools.kit.state import KitState
 from benchwatch.tools.launcher import CommandLine
+from benchwatch.tools.states import State
 from benchwatch.tools.vdbench import VDBENCH
 from tests.support.places import RECORDINGS
 from tests.tools.golden import exposition

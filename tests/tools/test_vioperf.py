@@ -5,7 +5,8 @@ import re
 import pytest
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.tools.api import Misread, State
+from benchwatch.tools.api import Misread
+from benchwatch.tools.states import State
 from benchwatch.tools.vioperf import VIOPERF
 from tests.support.places import RECORDINGS
 

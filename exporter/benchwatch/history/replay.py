@@ -34,8 +34,9 @@ from ..runs.layout import StreamPlan
 from ..runs.observer import KEPT_LIVE, Observer
 from ..runs.stream import Stream
 from ..runs.worker_model import of_whole_run
-from ..tools.api import Moment, State
+from ..tools.api import Moment
 from ..tools.beginning import PUNCTUAL
+from ..tools.states import State
 from .ledger import Ledger
 from .recording import STEP, Recording
 from .timeline import Timeline

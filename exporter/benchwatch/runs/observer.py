@@ -10,8 +10,8 @@ from pathlib import Path
 from ..metrics.buckets import Buckets
 from ..metrics.samples import Sample
 from ..settings.record import RunFile
-from ..tools.api import Figures, State
 from ..tools.roles import Roles, roles_of
+from ..tools.states import Figures, State
 from ..values.numbers import duration
 from . import worker_families as families
 from .birth import clock_behind

@@ -8,7 +8,7 @@ files, so it is the same after a restart.
 """
 
 from ..settings.record import RunFile
-from ..tools.api import State
+from ..tools.states import State
 
 PHASES = ("running", "stalled", "finished", "failed", "interrupted", "abandoned")
 ENDED = frozenset({"finished", "failed", "interrupted", "abandoned"})

@@ -7,24 +7,18 @@ borders, and the same records give the same samples whether read while they were
 """
 
 import re
-from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from mmap import mmap
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ..metrics.buckets import Buckets
 from ..metrics.latencies import Group, Latencies
-from ..metrics.samples import Family, Sample
-from ..model.run import Report as Report
+from ..metrics.samples import Family
 from ..values.durations import Duration
 from .launcher import Launcher
 from .roles import Roles
-
-Outcome = Literal["", "finished", "failed", "interrupted"]
-
-HISTORY = 300
-"""Reports of a run that its state keeps for the small chart on the landing page."""
+from .states import State
 
 
 class Begin(NamedTuple):
@@ -51,39 +45,6 @@ class Moment(NamedTuple):
     """Whether it follows all other reports although its rounded time may be earlier."""
 
 
-class Written(NamedTuple):
-    """When a stream was written, as far as it was read, according to the file system and the run's record."""
-
-    last: float
-    """Time of the last write, Unix seconds."""
-    begun: float | None = None
-    """When the benchmark's output began, Unix seconds; None if unknown."""
-    recorded: bool = False
-    """Whether `begun` comes from the record, not from the creation of the file."""
-    undated: bool = False
-    """Whether anything follows the last record that says how long the benchmark has been running."""
-
-
-class Figures(NamedTuple):
-    """The main figures: from the last report while the benchmark runs, for the whole run once it has ended.
-
-    None: not measured.
-    """
-
-    throughput: float | None
-    """Operations per second."""
-    latency: float | None
-    """Mean latency, seconds."""
-    p99: float | None
-    """99th percentile of the latency, seconds."""
-    operations: int | None
-    """Operations completed since the start."""
-    time: float | None = None
-    """When the interval of throughput and mean latency ended, Unix seconds; None also for the whole run."""
-    p99_time: float | None = None
-    """The same for the percentile, if it has an interval of its own."""
-
-
 class Parser(Protocol):
     """Reads one stream."""
 
@@ -106,83 +67,6 @@ class Parser(Protocol):
 
     def close(self) -> Sequence[Any]:
         """The records that end with the stream: a line without its newline, a cut-off document as Misread."""
-
-
-class State(Protocol):
-    """What all streams of one process of a benchmark show. Times are Unix seconds. Each run of the tool has its own."""
-
-    @property
-    def version(self) -> int:
-        """Grows whenever a sample may have changed."""
-
-    @property
-    def tool_version(self) -> str:
-        """As the tool prints it; empty while unknown."""
-
-    @property
-    def start(self) -> float | None:
-        """When the benchmark began."""
-
-    @property
-    def end(self) -> float | None:
-        """When it ended; None while it runs."""
-
-    @property
-    def last_report(self) -> float | None:
-        """When the tool last reported: by its own clock if it prints one, else when the bytes arrived."""
-
-    @property
-    def report_interval(self) -> float | None:
-        """The tool's own reporting interval, seconds."""
-
-    @property
-    def outcome(self) -> Outcome:
-        """Finished after a final summary or document, failed after an error that ended the run, interrupted if the tool
-        says that a signal stopped it."""
-
-    @property
-    def reason(self) -> str:
-        """Why it failed or was interrupted, one clause; else empty."""
-
-    @property
-    def idle_reports(self) -> int:
-        """Number of consecutive reports, up to the last one, of whole intervals in which nothing completed."""
-
-    @property
-    def history(self) -> deque[Report]:
-        """The last reports, at most HISTORY."""
-
-    @property
-    def reporting(self) -> Collection[str]:
-        """The streams that have reports; a process prints them to one stream."""
-
-    @property
-    def left_behind(self) -> Collection[str]:
-        """Logs that an earlier run left in its folder, which are ignored."""
-
-    def apply(self, record: Any, stream: str, arrived: float) -> None:
-        """Apply one record (neither Begin nor Misread) of a stream, whose bytes arrived at that time."""
-
-    def written(self, stream: str, times: Written) -> None:
-        """Note when the stream was written; all its records so far have been applied."""
-
-    def tick(self, now: float, *, is_read: bool = False) -> None:
-        """Close windows that have waited long enough at this time, or all that end by then if `is_read`.
-
-        Only a replay knows that all streams have been read up to a time.
-        """
-
-    def over(self) -> None:
-        """Note that the output is complete; of a growing file, only silence shows that."""
-
-    def parameters(self) -> Mapping[str, str]:
-        """The settings of the run that the tool prints: clients=10, bs=8k ..."""
-
-    def figures(self) -> Figures:
-        """The figures of the landing page."""
-
-    def samples(self, current: bool) -> Iterator[Sample]:
-        """The tool's metrics; unless `current` (if it ended or stalled), without the gauges of the last interval."""
 
 
 Content = Callable[[int, int], bytes]

@@ -156,7 +156,7 @@ class Start(msgspec.Struct):
     target_bitrate: Number = 0
 
 
-class Document(msgspec.Struct):
+class IperfDocument(msgspec.Struct):
     """A document, or a part of it; or an event."""
 
     event: str = ""
@@ -167,14 +167,14 @@ class Document(msgspec.Struct):
     error: Text | None = None
 
 
-def of_json(text: bytes) -> Document:
+def of_json(text: bytes) -> IperfDocument:
     """A document, or an event as a document, which is empty if it says nothing of use. Raises ValueError."""
-    document = msgspec.json.decode(text, type=Document)
+    document = msgspec.json.decode(text, type=IperfDocument)
     if document.event == "interval":
         document.intervals = [msgspec.json.decode(document.data, type=Interval)]
     elif document.event:
-        document = msgspec.json.decode(b'{"%s":%s}' % (document.event.encode(), document.data), type=Document)
-    elif document == Document():
+        document = msgspec.json.decode(b'{"%s":%s}' % (document.event.encode(), document.data), type=IperfDocument)
+    elif document == IperfDocument():
         raise ValueError("expected start, intervals or end")
     return document
 
@@ -311,7 +311,7 @@ class Iperf3Parser(KitParser):
             self._take([*self._of_document(document)])
             self.records -= bool(self._document)  # it counts once, at its end
 
-    def _of_document(self, document: Document) -> Iterator[Record]:
+    def _of_document(self, document: IperfDocument) -> Iterator[Record]:
         if document.start:
             yield from self._begun(document.start)
         for interval in document.intervals or ():

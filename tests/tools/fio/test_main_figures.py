@@ -5,8 +5,8 @@ import pytest
 from benchwatch.history.find import read_runs
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.settings.settings import RunsSettings
-from benchwatch.tools.api import Figures
 from benchwatch.tools.fio.state import FioState
+from benchwatch.tools.states import Figures
 from tests.support.places import RECORDINGS
 
 from .recordings import after_each, data_of, documents_of, read, state_of, texts_of, values

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from benchwatch.metrics.buckets import UPPER_NS
-from benchwatch.tools.api import Report
+from benchwatch.tools.states import Report
 from tests.support.bins import BIN_OF_KEY
 
 from .recordings import (

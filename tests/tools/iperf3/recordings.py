@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.tools.api import Begin, Misread, State
+from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.iperf3 import IPERF3
+from benchwatch.tools.states import State
 
 ROOT = Path(__file__).parents[2] / "recordings" / "iperf3"
 NAMES = sorted(path.stem for path in ROOT.glob("*.cmd"))

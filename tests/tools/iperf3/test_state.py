@@ -5,7 +5,8 @@ import re
 import pytest
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.tools.api import Misread, Written
+from benchwatch.tools.api import Misread
+from benchwatch.tools.beginning import Written
 from benchwatch.tools.iperf3 import IPERF3
 
 from .recordings import ARRIVED, NAMES, client, data_of, misread, parse, parts, read, server, state_of, values

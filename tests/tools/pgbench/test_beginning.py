@@ -10,8 +10,7 @@ from benchwatch.runs.birth import birth
 from benchwatch.runs.observer import Observer
 from benchwatch.runs.watcher import Runs
 from benchwatch.settings.settings import RunsSettings
-from benchwatch.tools.api import Written
-from benchwatch.tools.beginning import beginning
+from benchwatch.tools.beginning import Written, beginning
 from tests.support.timelines import read_timelines
 
 from .recordings import PROGRESS, new_state, parse, text_records

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchwatch.tools.api import Report
+from benchwatch.tools.states import Report
 
 from .recordings import PROGRESS, counters, read, state_of, streams, values
 

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchwatch.tools.api import Begin, Figures, Misread, Report
+from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.pgbench import PGBENCH
+from benchwatch.tools.states import Figures, Report
 
 from .recordings import (
     ARRIVED,

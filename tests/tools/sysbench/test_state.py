@@ -10,7 +10,8 @@ import pytest
 
 from benchwatch.cli import main
 from benchwatch.metrics.samples import Family
-from benchwatch.tools.api import Misread, Written
+from benchwatch.tools.api import Misread
+from benchwatch.tools.beginning import Written
 from benchwatch.tools.roles import roles_of
 from benchwatch.tools.sysbench import SYSBENCH
 

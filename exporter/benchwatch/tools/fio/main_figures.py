@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...metrics.buckets import quantiles
-from ..api import Figures
+from ..states import Figures
 from .counters import APART, ISSUED, LATENCY, START, TIMED, Counters, JobSeries, verified_among_reads
 from .metrics import RESULT_IOPS, RESULT_LATENCY, results
 from .options import seconds

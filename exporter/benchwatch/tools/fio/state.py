@@ -12,7 +12,7 @@ from typing import Any
 
 from ...metrics.buckets import Buckets
 from ...metrics.samples import Sample
-from ..api import HISTORY, Figures, Outcome, Report, Written
+from ..states import Figures, Outcome, Report, State
 from . import main_figures, metrics
 from .counters import ISSUED, Counters, JobSeries
 from .document import Job
@@ -34,21 +34,17 @@ _COPIED = 3600.0
 """A document that arrives that many seconds after its jobs, which may first lay out files, comes from a copy."""
 
 
-class FioState:
+class FioState(State):
     """See tools.State. All samples come from the last document; there are none before the first."""
 
+    start: float | None = None
+    end: float | None = None
+    last_report: float | None = None
+    outcome: Outcome = ""
+    reason = ""
+
     def __init__(self, buckets: Buckets) -> None:
-        self.version = 0
-        self.tool_version = ""
-        self.start: float | None = None
-        self.end: float | None = None
-        self.last_report: float | None = None
-        self.outcome: Outcome = ""
-        self.reason = ""
-        self.idle_reports = 0
-        self.reporting: set[str] = set()
-        self.left_behind = ()
-        self.history: deque[Report] = deque(maxlen=HISTORY)
+        super().__init__()
         self._buckets = buckets
         self._gaps: deque[float] = deque(maxlen=_GAPS)
         """Seconds between the last documents."""
@@ -76,6 +72,11 @@ class FioState:
         """
         return round(median(self._gaps), 3) if self._gaps else None
 
+    @property
+    def history(self) -> deque[Report]:
+        """See tools.State; reports have Unix times."""
+        return self._reports
+
     def apply(self, record: Any, stream: str, arrived: float) -> None:
         """See tools.State."""
         self.version += 1
@@ -84,9 +85,6 @@ class FioState:
             self._take(record, arrived)
         else:
             self._hear(record, arrived)
-
-    def written(self, stream: str, times: Written) -> None:
-        """See tools.State: documents say when they were written."""
 
     def tick(self, now: float, *, is_read: bool = False) -> None:
         """See tools.State: only the wait for another document takes time."""
@@ -221,7 +219,7 @@ class FioState:
         if is_whole:
             rate, latency = main_figures.of_windows(windows)
             if rate is not None:
-                self.history.append(Report(counters.time, rate, latency))
+                self._reports.append(Report(counters.time, rate, latency))
 
 
 def _stalled(counters: Counters, windows: Mapping[JobSeries, Window], begun: Set[JobSeries]) -> Set[JobSeries]:

@@ -14,10 +14,10 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ...metrics.samples import HistogramValue, Sample
-from ..api import Figures, Outcome
-from ..api import Report as Shown
-from ..beginning import ROUNDING, ElapsedState
+from ..beginning import ROUNDING
 from ..roles import Roles, roles_of
+from ..states import Figures, Outcome, State
+from ..states import Report as Shown
 from .records import MOST, Failed, Said, ToolReport, ToolResult
 from .tool_figures import Families, Key, Slot
 
@@ -63,7 +63,7 @@ class _Counter:
             self.shown = whole
 
 
-class KitState(ElapsedState):
+class KitState(State):
     """See tools.State."""
 
     def __init__(self, families: Families, roles: Sequence[Roles], rounding: float) -> None:
@@ -189,12 +189,6 @@ class KitState(ElapsedState):
     def outcome(self) -> Outcome:
         """See tools.State."""
         return "interrupted" if self._is_interrupted else super().outcome
-
-    @property
-    def last_report(self) -> float | None:
-        """See tools.State; a report may have no throughput."""
-        start = self.start if self.reporting or self._complete else None
-        return None if start is None else start + max(self._elapsed.values(), default=0.0)
 
     def _playing(self, role: str, keys: Collection[Key], roles: Roles) -> list[Key]:
         """Those of the figures that play a role."""

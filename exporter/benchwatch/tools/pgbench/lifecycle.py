@@ -30,7 +30,7 @@ a carriage return (13+).
 import re
 from typing import Literal, NamedTuple
 
-from ..api import Outcome
+from ..states import Outcome
 from .aggregate import AggregateInterval
 from .progress import Progress
 from .summary import Complete, Entry

@@ -31,8 +31,8 @@ from typing import Any
 from ...metrics.buckets import Buckets
 from ...metrics.latencies import is_cut_off
 from ...metrics.samples import Sample
-from ..api import HISTORY, Figures, Outcome, Report, Written
-from ..beginning import PUNCTUAL, ROUNDING, SLOW, ElapsedState, beginning
+from ..beginning import PUNCTUAL, ROUNDING, SLOW, Written, beginning
+from ..states import HISTORY, Figures, Outcome, Report, State
 from . import metrics
 from .aggregate import AggregateInterval
 from .counting import ProgressCount
@@ -47,7 +47,7 @@ _ROWS_PER_SCALE = 100_000
 _SILENT_INTERVALS = 3
 
 
-class PgbenchState(ElapsedState):
+class PgbenchState(State):
     """One run of pgbench."""
 
     def __init__(self, buckets: Buckets) -> None:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...metrics.buckets import BINS, Counts, quantiles
-from ..api import HISTORY, Report
+from ..states import HISTORY, Report
 from .progress import Progress
 
 WAIT = 10
