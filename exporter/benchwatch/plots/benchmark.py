@@ -45,48 +45,53 @@ def section(scene: Stage, title: str) -> Section:
 
 def benchmark_figures(scene: Stage) -> Iterator[Plot]:
     """All figures for which something was measured."""
-    parts = [("Throughput", _rates), ("Mean latency", _mean), ("Percentiles", _tails), ("Latency", histogram_figures)]
+    parts = [
+        ("Throughput", partial(_rates, scene)),
+        ("Mean latency", partial(_lines, scene, "Mean latency", scene.roles.latency, LATENCY)),
+        ("Percentiles", partial(_tails, scene)),
+        ("Latency", partial(histogram_figures, scene)),
+    ]
     if len(scene.runs) == 1:
-        parts.insert(1, ("Latency percentiles", _percentiles))
+        parts.insert(1, ("Latency percentiles", partial(_percentiles, scene)))
     for title, draw in parts:
-        yield from attempted(title, partial(draw, scene))
+        yield from attempted(title, draw)
+
+
+def _lines(scene: Stage, title: str, family: Family | None, unit: Axis) -> Iterator[Plot]:
+    found = traces(scene.runs, scene.roles, family, rate=not unit.log) if family else []
+    if family and found:
+        yield _plot(scene, title, found, unit, family)
+
+
+def _plot(scene: Stage, title: str, found: Sequence[Trace], unit: Axis, family: Family) -> Plot:
+    marks, caption = scene.marks(latency=unit.log), _caption(scene, family, found, rate=not unit.log)
+    return time_plot(title, found, scene.length, unit, marks, caption)
 
 
 def _rates(scene: Stage) -> Iterator[Plot]:
     roles = scene.roles
-    name = roles.unit.name if roles.bandwidth else "Throughput"
-    for title, family, axis in (
-        (name, roles.rate, throughput(roles.unit)),
-        ("Bandwidth", roles.bandwidth, BANDWIDTH),
-    ):
-        if family and (found := traces(scene.runs, roles, family, rate=True)):
-            yield _lines(scene, title, found, axis, family, rate=True)
+    yield from _lines(scene, roles.unit.name if roles.bandwidth else "Throughput", roles.rate, throughput(roles.unit))
+    yield from _lines(scene, "Bandwidth", roles.bandwidth, BANDWIDTH)
 
 
-def _known(scene: Stage, family: Family) -> set[str]:
-    """The available quantiles, except the maximum."""
+def _known(scene: Stage, family: Family) -> list[str]:
+    """The available quantiles, except the maximum, ascending."""
     every = (series for run in scene.runs for _, series in run.series(family))
-    return {label(series, "quantile") for series in every} - {"1"}
-
-
-def _tail(scene: Stage) -> str:
-    """The 99th percentile, or the highest that the tool reports."""
-    known = _known(scene, scene.roles.window) if scene.roles.window else set()
-    return "0.99" if "0.99" in known else max(known, key=float, default="0.99")
-
-
-def _mean(scene: Stage) -> Iterator[Plot]:
-    family = scene.roles.latency
-    if family and (found := traces(scene.runs, scene.roles, family, rate=False)):
-        yield _lines(scene, "Mean latency", found, LATENCY, family, rate=False)
+    return sorted({label(series, "quantile") for series in every} - {"1", ""}, key=float)
 
 
 def _tails(scene: Stage) -> Iterator[Plot]:
-    """One percentile of everything on one plot, if there are too many lines for all percentiles."""
-    family, level = scene.roles.window, _tail(scene)
-    found = traces(scene.runs, scene.roles, family, rate=False, quantile=level) if family else []
-    if family and found and (len(scene.runs) > 1 or len(found) > _MOST_PERCENTILES):
-        yield _lines(scene, f"{100 * float(level):g}th percentile", found, LATENCY, family, rate=False)
+    """One percentile of everything on one plot, if there are too many lines for all percentiles.
+
+    It is the 99th, or the highest that the tool reports.
+    """
+    family = scene.roles.window
+    if family is None or not (known := _known(scene, family)):
+        return
+    level = "0.99" if "0.99" in known else known[-1]
+    found = traces(scene.runs, scene.roles, family, rate=False, quantile=level)
+    if found and (len(scene.runs) > 1 or len(found) > _MOST_PERCENTILES):
+        yield _plot(scene, f"{100 * float(level):g}th percentile", found, LATENCY, family)
 
 
 def _percentiles(scene: Stage) -> Iterator[Plot]:
@@ -95,8 +100,8 @@ def _percentiles(scene: Stage) -> Iterator[Plot]:
     if family is None:
         return
     known = _known(scene, family)
-    usual = known & {level for level, _ in _LEVELS[:-1]}
-    wanted = _LEVELS if usual else [(q, f"p{100 * float(q):g}") for q in sorted(known, key=float)]
+    usual = any(level in known for level, _ in _LEVELS[:-1])
+    wanted = _LEVELS if usual else [(level, f"p{100 * float(level):g}") for level in known]
     levels = [(traces(scene.runs, scene.roles, family, rate=False, quantile=q), tag) for q, tag in wanted]
     names = list(dict.fromkeys((trace.name, trace.operation) for found, _ in levels for trace in found))
     for name, operation in names if len(names) <= _MOST_PERCENTILES else ():
@@ -107,15 +112,7 @@ def _percentiles(scene: Stage) -> Iterator[Plot]:
             for trace in level
             if trace.name == name
         ]
-        caption = _caption(scene, family, found, rate=False)
-        marks = scene.marks(latency=True)
-        title = f"Latency percentiles{several}"
-        yield time_plot(title, found, scene.length, LATENCY, marks, caption)
-
-
-def _lines(scene: Stage, title: str, found: Sequence[Trace], unit: Axis, family: Family, *, rate: bool) -> Plot:
-    marks, caption = scene.marks(latency=not rate), _caption(scene, family, found, rate=rate)
-    return time_plot(title, found, scene.length, unit, marks, caption)
+        yield _plot(scene, f"Latency percentiles{several}", found, LATENCY, family)
 
 
 def _caption(scene: Stage, family: Family, found: Sequence[Trace], *, rate: bool) -> str:
