@@ -3,7 +3,7 @@ from msgspec.structs import replace
 
 from benchwatch.model.run import Loss, Measured, Report, Worker
 from benchwatch.watch.curves import Trends
-from benchwatch.watch.ended import Ended
+from benchwatch.watch.ended import ended
 from benchwatch.watch.rows import Key, Note, active_runs, total
 
 from .pages import NOW, page, pgbench
@@ -85,12 +85,13 @@ def test_a_run_ends_when_its_last_worker_has_ended() -> None:
     done = (Measured(rate=900, latency=0.002),)
     half = page(pgbench("db1"), pgbench("db2", state="finished", end=NOW - 3, result=done))
     assert [run.states for run in active_runs(half, NOW)] == [(("running", 1), ("finished", 1))]
-    assert not Ended.of(half, NOW).lines
+    assert ended(half, NOW, 80).wanted == 0
     whole = page(
         pgbench("db1", state="failed", end=NOW - 9), pgbench("db2", state="finished", end=NOW - 3, result=done)
     )
     assert active_runs(whole, NOW) == []
-    assert [line.name for line in Ended.of(whole, NOW).lines] == ["test1 db1", "test1 db2"]
+    _, *lines = ended(whole, NOW, 80).draw(3)
+    assert [line.plain.split()[:2] for line in lines] == [["test1", "db1"], ["test1", "db2"]]
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,13 @@ still has. A column holds the worst moment of its time, so a spike or dip of one
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 from rich.text import Text
 
 from ..model.run import Measured, Report
 from ..values import numbers as figures
 from ..values.sparkline import tall
-from .blocks import line, text
+from .blocks import Block, line, text
 from .known import Past
 from .rows import Key, RunRows, WorkerRow, total
 
@@ -126,37 +125,26 @@ def _by_second(reports: Sequence[Report]) -> Mapping[int, Report]:
     return found
 
 
-class Curves(NamedTuple):
-    """Which rows have curves, and how high they are."""
+def curves(runs: Sequence[RunRows], selected: str, lines: int, trends: Trends, now: float, width: int) -> Block:
+    """The curves at `now` of as many rows as there are lines for, those of the selected run first."""
+    ordered = sorted(runs, key=lambda run: run.name != selected)
+    rows = [(run, row) for run in ordered for row in charted(run)][: max(0, lines // (_AROUND + _LEAST))]
+    height = min(_MOST, lines // len(rows) - _AROUND) if rows else 0
+    half = (width - _GAP) // 2
 
-    rows: Sequence[tuple[RunRows, WorkerRow]]
-    height: int
+    def draw(_: int) -> list[Text]:
+        return [drawn for run, row in rows for drawn in _curves(run, row, trends.of(row.key), now, height, half)]
 
-    @classmethod
-    def of(cls, runs: Sequence[RunRows], selected: str, lines: int) -> "Curves":
-        """The curves of as many rows as there are lines for, those of the selected run first."""
-        ordered = sorted(runs, key=lambda run: run.name != selected)
-        rows = [(run, row) for run in ordered for row in charted(run)][: max(0, lines // (_AROUND + _LEAST))]
-        return cls(rows, min(_MOST, lines // len(rows) - _AROUND) if rows else 0)
+    return Block(draw, len(rows) * (_AROUND + height), len(rows) * (_AROUND + height))
 
-    @property
-    def lines(self) -> int:
-        """How many lines they take."""
-        return len(self.rows) * (_AROUND + self.height)
 
-    def draw(self, trends: Trends, now: float, width: int) -> list[Text]:
-        """All of them at `now`, Unix seconds."""
-        return [drawn for run, row in self.rows for drawn in self._draw(run, row, trends, now, width)]
-
-    def _draw(self, run: RunRows, row: WorkerRow, trends: Trends, now: float, width: int) -> list[Text]:
-        half = (width - _GAP) // 2
-        columns, seconds = trends.of(row.key).columns(now, half - _LABEL - 1)
-        rates = [one and one.throughput for one in columns]
-        latencies = [one and one.latency for one in columns]
-        name = " ".join(part for part in (run.name, row.name, row.op) if part)
-        left = _panel(f"{name}  rate/s", rates, seconds, figures.rate, self.height, half)
-        right = _panel("mean latency", latencies, seconds, figures.latency, self.height, half)
-        return [line((one, half, "left"), (other, half, "left")) for one, other in zip(left, right, strict=True)]
+def _curves(run: RunRows, row: WorkerRow, trend: Trend, now: float, height: int, half: int) -> list[Text]:
+    columns, seconds = trend.columns(now, half - _LABEL - 1)
+    name = " ".join(part for part in (run.name, row.name, row.op) if part)
+    rates, latencies = [one and one.throughput for one in columns], [one and one.latency for one in columns]
+    left = _panel(f"{name}  rate/s", rates, seconds, figures.rate, height, half)
+    right = _panel("mean latency", latencies, seconds, figures.latency, height, half)
+    return [line((one, half, "left"), (other, half, "left")) for one, other in zip(left, right, strict=True)]
 
 
 def _panel(

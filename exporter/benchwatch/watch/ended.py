@@ -10,7 +10,7 @@ from rich.text import Text
 from ..model.run import Measured, Run, Worker
 from ..results.folded import Folded, duration, folded, latency, p99, rate
 from ..values import numbers as figures
-from .blocks import Align, cut, line, rest, text
+from .blocks import Align, Block, cut, line, rest, text
 from .known import Page
 from .rows import labels_of
 from .table import brief, in_style
@@ -35,52 +35,36 @@ class _Line(NamedTuple):
     """What stands where the figures would."""
 
 
-class Ended(NamedTuple):
-    """Everything that can be shown of them."""
-
-    lines: Sequence[_Line]
-    recent: int
-    """How many runs ended a short time ago."""
-    warmups: str
-    """The runs whose results are not shown here, because they have a warm-up to leave out, and how long that is."""
-
-    @classmethod
-    def of(cls, page: Page, now: float) -> "Ended":
-        """Those of a page at `now`, Unix seconds."""
-        runs = [run for run in page.runs if run.workers and not run.active]
-        listed = sorted(folded(runs), key=lambda one: (-one.end, one.name))
-        lines = [each for one in listed for each in (_whole(one, now) if isinstance(one, Folded) else _each(one, now))]
-        warm = sorted({worker.run: worker.warmup for run in runs for worker in run.workers if _warm(worker)}.items())
+def ended(page: Page, now: float, width: int) -> Block:
+    """Those of a page at `now`, Unix seconds; the runs whose results leave out a warm-up are named below."""
+    runs = [run for run in page.runs if run.workers and not run.active]
+    listed = sorted(folded(runs), key=lambda one: (-one.end, one.name))
+    each = [line for one in listed for line in (_whole(one, now) if isinstance(one, Folded) else _each(one, now))]
+    warm = sorted({worker.run: worker.warmup for run in runs for worker in run.workers if _warm(worker)}.items())
+    recent = sum(now - run.end < _RECENTLY for run in runs)
+    below = []
+    if warm:
         warmups = ", ".join(f"{run} {figures.duration(warmup)}" for run, warmup in warm)
-        return cls(lines, sum(now - run.end < _RECENTLY for run in runs), warmups)
+        below = [text(f"    benchwatch show leaves out the warm-ups: {warmups}", "dim")]
 
-    @property
-    def wanted(self) -> int:
-        """Lines that hold everything."""
-        return 1 + len(self.lines) + bool(self.warmups)
+    def draw(lines: int) -> list[Text]:
+        shown = cut(each, lines - 1 - len(below))
+        return [*_table(shown, width), *rest(len(each) - len(shown)), *below]
 
-    @property
-    def least(self) -> int:
-        """Lines that it takes before others get more."""
-        return 1 + min(self.recent, 2) if self.recent else 0
+    return Block(draw, 1 + len(each) + len(below) if each else 0, 1 + min(recent, 2) if recent else 0)
 
-    def draw(self, width: int, lines: int) -> list[Text]:
-        """In so many lines."""
-        shown = cut(self.lines, lines - 1 - bool(self.warmups))
-        widest = max((len(text) for one in shown for text in one.figures), default=0)
-        sizes = [max(size, widest) if place < _MEASURED else size for place, (_, size) in enumerate(_HEADS)]
-        longest = max((text(one.name).cell_len for one in shown), default=0)
-        length = min(longest, max(16, width - 3 - _STATE - sum(1 + size for size in sizes)))
-        head = line(
-            (text("Ended"), length + 3 + _STATE, "left"),
-            *((text(name), size, "right") for (name, _), size in zip(_HEADS, sizes, strict=True)),
-        )
-        head.stylize("dim")
-        drawn = [head, *(_drawn(one, length, sizes, width) for one in shown)]
-        drawn += rest(len(self.lines) - len(shown))
-        if self.warmups:
-            drawn.append(text(f"    benchwatch show leaves out the warm-ups: {self.warmups}", "dim"))
-        return drawn
+
+def _table(shown: Sequence[_Line], width: int) -> list[Text]:
+    widest = max((len(text) for one in shown for text in one.figures), default=0)
+    sizes = [max(size, widest) if place < _MEASURED else size for place, (_, size) in enumerate(_HEADS)]
+    longest = max((text(one.name).cell_len for one in shown), default=0)
+    length = min(longest, max(16, width - 3 - _STATE - sum(1 + size for size in sizes)))
+    titles: list[tuple[Text, int, Align]] = [
+        (text(name), size, "right") for (name, _), size in zip(_HEADS, sizes, strict=True)
+    ]
+    head = line((text("Ended"), length + 3 + _STATE, "left"), *titles)
+    head.stylize("dim")
+    return [head, *(_drawn(one, length, sizes, width) for one in shown)]
 
 
 def _warm(worker: Worker) -> bool:

@@ -8,11 +8,11 @@ from ..model.cvm import Vdisk
 from ..values import numbers as figures
 from ..values.printable import printable
 from .blocks import Block, cut, fit, joined, line, rest, spread, text
-from .curves import Curves, Trends
-from .ended import Ended
-from .known import Known, Page
+from .curves import Trends, curves
+from .ended import ended
+from .known import Judged, Known, Page
 from .rows import active_runs
-from .table import Look, brief, draw_runs, in_style, lines_wanted
+from .table import Look, brief, in_style, table
 
 _SEVERITIES = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
 
@@ -69,32 +69,20 @@ class Screen:
             run._replace(verdict=tuple(wrap(printable(verdicts.get(run.name, "")), max(1, width - 2))))
             for run in active_runs(page, moment.now)
         ]
-        ended = Ended.of(page, moment.now)
         head = Block(lambda _: self._head(moment, page, width), 1 + 2 * bool(moment.problem), 3)
-        below = []
-        if moment.judged.alerts or moment.judged.problem:
-            below.append(Block(lambda lines: self._alerts(moment, lines), 1 + len(moment.judged.alerts or ()), 4))
-        if page.cvms and not moment.problem:
-            mapped = sum(bool(vdisk.vm) for vdisk in page.vdisks)
-            wanted = 2 + (mapped + (mapped < len(page.vdisks)) if mapped else len(page.vdisks))
-            below.append(Block(lambda lines: _vdisks(page, moment.now, width, lines), wanted, 3 + min(mapped, 2)))
+        below = [self._alerts(moment.judged, moment.now)]
+        below += [] if moment.problem else [_vdisks(page, moment.now, width)]
+        results = ended(page, moment.now, width)
         if runs:
             names = max(row.name_length for run in runs for row in (*run.totals, *run.rows))
-            look = Look.of(width, names, self._selected, bool(moment.problem))
-            wanted = lines_wanted(runs, look)
-            spare = height - head.wanted - wanted - sum(block.wanted for block in below) - ended.least
+            rows = table(runs, Look.of(width, names, self._selected, bool(moment.problem)))
+            spare = height - head.wanted - rows.wanted - sum(block.wanted for block in below) - results.least
             room = max(spare, height // 5) if charts and not moment.problem else 0
-            curves = Curves.of(runs, self._selected, room)
-            middle = [
-                Block(lambda lines: draw_runs(runs, look, lines), wanted, min(wanted, 8)),
-                Block(lambda _: curves.draw(self._trends, moment.now, width), curves.lines, curves.lines),
-            ]
+            middle = [rows, curves(runs, self._selected, room, self._trends, moment.now, width)]
         else:
-            nothing = Block(lambda _: [text("Nothing is running.", "dim")], 1, 1)
-            middle = [nothing] if moment.page is not None and not moment.problem else []
-        if ended.lines:
-            below.append(Block(lambda lines: ended.draw(width, lines), ended.wanted, ended.least))
-        return fit([head, *middle, *below], height)
+            shown = moment.page is not None and not moment.problem
+            middle = [Block(lambda _: [text("Nothing is running.", "dim")], int(shown), 1)]
+        return fit([head, *middle, *below, results], height)
 
     def _head(self, moment: Known, page: Page, width: int) -> list[Text]:
         states = [worker.state for worker in page.workers if worker.active]
@@ -113,24 +101,26 @@ class Screen:
             head.append(text(f"Trying again. {moment.advice}", "red"))
         return head
 
-    def _alerts(self, moment: Known, lines: int) -> list[Text]:
-        alerts = moment.judged.alerts or ()
-        title = f"Alerts of {self._prometheus}"
-        drawn = [text(moment.judged.problem or title, "bold")]
-        shown = cut(alerts, lines - 1)
-        for alert in shown:
-            style = _SEVERITIES.get(alert.severity, "")
-            parts = [
-                text(alert.severity, style),
-                text(brief(max(0.0, moment.now - alert.since))),
-                text(alert.name, style),
-            ]
-            drawn.append(joined(parts, " ").append("  ").append_text(text(alert.summary)))
-        return drawn + rest(len(alerts) - len(shown))
+    def _alerts(self, judged: Judged, now: float) -> Block:
+        alerts = judged.alerts or ()
+
+        def draw(lines: int) -> list[Text]:
+            drawn = [text(judged.problem or f"Alerts of {self._prometheus}", "bold")]
+            shown = cut(alerts, lines - 1)
+            for alert in shown:
+                style = _SEVERITIES.get(alert.severity, "")
+                age = text(brief(max(0.0, now - alert.since)))
+                parts = joined([text(alert.severity, style), age, text(alert.name, style)], " ")
+                drawn.append(parts.append("  ").append_text(text(alert.summary)))
+            return drawn + rest(len(alerts) - len(shown))
+
+        return Block(draw, 1 + len(alerts) if alerts or judged.problem else 0, 4)
 
 
-def _vdisks(page: Page, now: float, width: int, lines: int) -> list[Text]:
+def _vdisks(page: Page, now: float, width: int) -> Block:
     """The vdisks: those of the benchmark (mapped) first, then by latency, slowest first."""
+    vdisks = sorted(page.vdisks, key=lambda vdisk: (not vdisk.vm, -max(vdisk.latencies.values(), default=0.0)))
+    mapped = sum(bool(vdisk.vm) for vdisk in vdisks)
     polls = [
         text(f"{cvm.name} does not answer", "bold red")
         if not cvm.up
@@ -139,19 +129,21 @@ def _vdisks(page: Page, now: float, width: int, lines: int) -> list[Text]:
         else text(f"{cvm.name} read {figures.age(now - cvm.last_success)}", "dim")
         for cvm in page.cvms
     ]
-    drawn = [joined([text("vdisks", "bold"), joined(polls)], "  ")]
-    if not page.vdisks:
-        return drawn
-    vdisks = sorted(page.vdisks, key=lambda vdisk: (not vdisk.vm, -max(vdisk.latencies.values(), default=0.0)))
-    shown = cut(vdisks, lines - 2)
-    name = min(width - 2 - 7 * 8, max((text(_vdisk_name(vdisk)).cell_len for vdisk in shown), default=0) + 2)
-    name = max(name, len("seen by the VM"))
-    titles = ("read/s", "write/s", "read", "write", "oplog", "rnd r", "rnd w")
-    head = line((text("  seen by the VM"), name + 2, "left"), *((text(title), 7, "right") for title in titles))
-    head.stylize("dim")
-    drawn.append(head)
-    drawn += [_vdisk(vdisk, name) for vdisk in shown]
-    return drawn + rest(len(vdisks) - len(shown))
+
+    def draw(lines: int) -> list[Text]:
+        drawn = [joined([text("vdisks", "bold"), joined(polls)], "  ")]
+        if not vdisks:
+            return drawn
+        shown = cut(vdisks, lines - 2)
+        name = min(width - 2 - 7 * 8, max((text(_vdisk_name(vdisk)).cell_len for vdisk in shown), default=0) + 2)
+        name = max(name, len("seen by the VM"))
+        titles = ("read/s", "write/s", "read", "write", "oplog", "rnd r", "rnd w")
+        head = line((text("  seen by the VM"), name + 2, "left"), *((text(title), 7, "right") for title in titles))
+        head.stylize("dim")
+        return [*drawn, head, *(_vdisk(vdisk, name) for vdisk in shown), *rest(len(vdisks) - len(shown))]
+
+    wanted = 2 + (mapped + (mapped < len(vdisks)) if mapped else len(vdisks))
+    return Block(draw, wanted if page.cvms else 0, 3 + min(mapped, 2))
 
 
 def _vdisk_name(vdisk: Vdisk) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from rich.text import Text
 
 from ..values import numbers as figures
-from .blocks import joined, line, rest, text
+from .blocks import Block, joined, line, rest, text
 from .rows import Note, RunRows, WorkerRow, severity
 
 _STATES = {
@@ -84,26 +84,26 @@ def heading(look: Look) -> Text:
     return titles
 
 
-def lines_wanted(runs: Sequence[RunRows], look: Look) -> int:
-    """The number of lines that hold everything."""
-    return 1 + sum(_height(_with_remarks(run, "all"), look) for run in runs)
-
-
-def draw_runs(runs: Sequence[RunRows], look: Look, lines: int) -> list[Text]:
-    """The runs in that many lines: remarks are dropped first, then the fastest workers, then runs."""
+def table(runs: Sequence[RunRows], look: Look) -> Block:
+    """The runs: without room for everything, remarks are dropped first, then the fastest workers, then runs."""
     ordered = sorted(runs, key=lambda run: run.name != look.selected)
-    left = lines - 1
-    drawn = [heading(look)]
-    for number, run in enumerate(ordered):
-        others = ordered[number + 1 :]
-        shown = _fullest(run, others, look, left)
-        height = _height(shown, look)
-        if height > left or (others and height == left):
-            more = len(ordered) - number
-            return [*drawn, text(f"+ {more} more run{'s' * (more > 1)}", "dim")]
-        drawn += _draw(shown, look)
-        left -= height
-    return drawn
+    wanted = 1 + sum(_height(_with_remarks(run, "all"), look) for run in runs)
+
+    def draw(lines: int) -> list[Text]:
+        left = lines - 1
+        drawn = [heading(look)]
+        for number, run in enumerate(ordered):
+            others = ordered[number + 1 :]
+            shown = _fullest(run, others, look, left)
+            height = _height(shown, look)
+            if height > left or (others and height == left):
+                more = len(ordered) - number
+                return [*drawn, text(f"+ {more} more run{'s' * (more > 1)}", "dim")]
+            drawn += _draw(shown, look)
+            left -= height
+        return drawn
+
+    return Block(draw, wanted, min(wanted, 8))
 
 
 def _fullest(run: RunRows, others: Sequence[RunRows], look: Look, lines: int) -> RunRows:
