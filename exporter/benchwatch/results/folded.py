@@ -11,26 +11,7 @@ from typing import NamedTuple
 from ..compare.concurrent import linked
 from ..model.run import Run, Worker
 from ..values.names import natural
-from .repeats import interval_of
-
-
-class Spread(NamedTuple):
-    """A figure over the runs of an experiment."""
-
-    values: Sequence[float]
-    """One for each run that finished."""
-    half_width: float | None
-    """Of the 95 % interval of the mean, relative to it; None for fewer than three repeats, and for sweeps."""
-
-    @property
-    def mean(self) -> float:
-        """Of all runs."""
-        return sum(self.values) / len(self.values)
-
-    @property
-    def interval(self) -> str:
-        """For people: ±4.2 %; empty without one."""
-        return "" if self.half_width is None else f"±{100 * self.half_width:.1f} %"
+from .repeats import Mean
 
 
 class Folded(NamedTuple):
@@ -58,15 +39,16 @@ class Folded(NamedTuple):
         number = len(self.runs)
         return f"{len(self.points)} points, {number} runs" if self.points else f"×{number}"
 
-    def spread(self, figure: Callable[[Run], float | None]) -> Spread | None:
+    def mean(self, figure: Callable[[Run], float | None]) -> Mean | None:
         """The figure over the runs that finished; None if one of them has none."""
         finished = [run for run in self.runs if {worker.state for worker in run.workers} == {"finished"}]
         values = [value for run in finished if (value := figure(run)) is not None]
-        if not values or len(values) < len(finished):
-            return None
-        mean = sum(values) / len(values)
-        interval = None if self.points else interval_of(values)
-        return Spread(values, (interval[1] - mean) / mean if interval and mean else None)
+        return Mean(values) if values and len(values) == len(finished) else None
+
+    def certainty(self, mean: Mean) -> str:
+        """How certain the mean of repeats is, for people: ±4.2 %; empty for fewer than three, and for sweeps."""
+        half = None if self.points else mean.half_width
+        return "" if half is None else f"±{100 * half:.1f} %"
 
 
 def folded(runs: Sequence[Run]) -> list[Run | Folded]:

@@ -22,17 +22,43 @@ FEWEST = 3
 _SIGNIFICANCE = 0.01
 
 
+class Mean(NamedTuple):
+    """A figure over runs that repeat each other."""
+
+    values: Sequence[float]
+    """One for each run, at least one."""
+
+    @property
+    def value(self) -> float:
+        """The mean."""
+        return statistics.fmean(self.values)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Of the mean; None for fewer than three runs."""
+        number = len(self.values)
+        if number < FEWEST:
+            return None
+        width = student((1 + CONFIDENCE) / 2, number - 1) * statistics.stdev(self.values) / math.sqrt(number)
+        return self.value - width, self.value + width
+
+    @property
+    def half_width(self) -> float | None:
+        """Of the interval, relative to the mean; None without one."""
+        return (self.interval[1] - self.value) / self.value if self.interval and self.value else None
+
+    @property
+    def spread(self) -> float | None:
+        """Standard deviation over the mean; None if the mean is 0."""
+        return statistics.stdev(self.values) / self.value if self.value else None
+
+
 class Repeated(NamedTuple):
     """One measure of one group over the repeats."""
 
     group: Group
     measure: Measure
-    values: Sequence[float]
-    mean: float
-    interval: tuple[float, float] | None
-    """Of the mean; None for fewer than three runs."""
-    spread: float | None
-    """Standard deviation over the mean; None if the mean is 0."""
+    mean: Mean
     outliers: Sequence[str]
     """Names of runs that are far from the others."""
 
@@ -58,23 +84,13 @@ def repeated(results: Sequence[Result]) -> Iterator[Repeated]:
     keys = [key for key in first if all(key in one.figures for one in results) and key[1] is not CONNECTION]
     groups = list(dict.fromkeys(group for group, _ in first))
     for group, measure in sorted(keys, key=lambda key: (groups.index(key[0]), rank(key[1]))):
-        values = [one.figures[group, measure].value for one in results]
-        mean, deviation = statistics.fmean(values), statistics.stdev(values)
-        interval = interval_of(values)
+        mean = Mean([one.figures[group, measure].value for one in results])
         far = []
-        if len(values) >= FEWEST and measure is not LATENCY_MAX:
-            limit = max(_grubbs(len(values)) * deviation, STEADY * mean)
-            far = [one.name for one, value in zip(results, values, strict=True) if abs(value - mean) > limit]
-        yield Repeated(group, measure, values, mean, interval, deviation / mean if mean else None, far)
-
-
-def interval_of(values: Sequence[float]) -> tuple[float, float] | None:
-    """The interval of the mean of repeated runs; None for fewer than three."""
-    if len(values) < FEWEST:
-        return None
-    mean = statistics.fmean(values)
-    width = student((1 + CONFIDENCE) / 2, len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
-    return mean - width, mean + width
+        if len(results) >= FEWEST and measure is not LATENCY_MAX:
+            limit = max(_grubbs(len(results)) * statistics.stdev(mean.values), STEADY * mean.value)
+            each = zip(results, mean.values, strict=True)
+            far = [one.name for one, value in each if abs(value - mean.value) > limit]
+        yield Repeated(group, measure, mean, far)
 
 
 def _grubbs(number: int) -> float:

@@ -123,12 +123,12 @@ def _repeats(results: Sequence[Result]) -> dict[str, Any]:
             {
                 "tool": counted[0].tool,
                 **described(one.group, one.measure, counted[0].roles),
-                "runs": len(one.values),
-                "mean": one.mean,
-                "interval": one.interval,
-                "spread": one.spread,
-                "lowest": min(one.values),
-                "highest": max(one.values),
+                "runs": len(one.mean.values),
+                "mean": one.mean.value,
+                "interval": one.mean.interval,
+                "spread": one.mean.spread,
+                "lowest": min(one.mean.values),
+                "highest": max(one.mean.values),
                 "outliers": one.outliers,
             }
             for counted in map(finished, kinds(results).values())

@@ -154,7 +154,7 @@ def _together(subject: Subject, kind: str, results: Sequence[Result]) -> list[Bl
     if not found:
         return [head, *lines, Sentence("nothing to summarise: expected at least two finished runs")]
     heads = ["", "mean", f"{level(CONFIDENCE)} interval", "spread", "lowest", "highest"]
-    rows = [_repeated(one, counted[0]) for one in found if one.measure.unit != "ratio" or one.mean]
+    rows = [_repeated(one, counted[0]) for one in found if one.measure.unit != "ratio" or one.mean.value]
     if len(counted) < FEWEST:
         lines.append(Sentence(f"too few runs for an interval: expected {FEWEST} or more"))
     for run in dict.fromkeys(name for one in found for name in one.outliers):
@@ -168,13 +168,10 @@ def _title(one: Repeated, result: Result) -> str:
 
 
 def _repeated(one: Repeated, result: Result) -> list[str]:
-    roles = result.roles
-    low, high = (figure(max(end, 0.0), one.measure, roles) for end in one.interval or (0.0, 0.0))
-    return [
-        _title(one, result),
-        figure(one.mean, one.measure, roles),
-        f"{low} to {high}" if one.interval else "",
-        "" if one.spread is None else f"{100 * one.spread:.1f} %",
-        figure(min(one.values), one.measure, roles),
-        figure(max(one.values), one.measure, roles),
-    ]
+    mean = one.mean
+    lowest, highest, value, *ends = (
+        figure(max(each, 0.0), one.measure, result.roles)
+        for each in (min(mean.values), max(mean.values), mean.value, *(mean.interval or ()))
+    )
+    spread = "" if mean.spread is None else f"{100 * mean.spread:.1f} %"
+    return [_title(one, result), value, " to ".join(ends), spread, lowest, highest]

@@ -20,25 +20,21 @@ from ..compare.measures import LATENCY_MEAN, LATENCY_P99, THROUGHPUT, Measure, r
 from ..compare.steadiness import STEADY
 from ..metrics.latencies import Group
 from ..tools.roles import Roles
-from .repeats import CONFIDENCE, interval_of
+from .repeats import CONFIDENCE, Mean
 from .scalability import Scalability, fit
-
-
-class Mean(NamedTuple):
-    """A figure of a point: the mean of its runs, and the interval of that mean; None for fewer than three runs."""
-
-    value: float
-    interval: tuple[float, float] | None
 
 
 class CurvePoint(NamedTuple):
     """One value of the parameter."""
 
     value: str
-    number: float | None
-    """The value as a number; None if it is a word."""
     runs: Sequence[Result]
     figures: Mapping[Measure, Mean]
+
+    @property
+    def number(self) -> float | None:
+        """The value as a number; None if it is a word."""
+        return number(self.value)
 
 
 @dataclass(frozen=True)
@@ -167,43 +163,34 @@ def curves(runs: Sequence[Result]) -> list[CapacityCurve]:
     groups = dict.fromkeys(group for run, _ in swept for group, one in run.figures if one is THROUGHPUT)
     found = []
     for group in groups:
-        lines: dict[tuple[str, str] | None, list[tuple[str, str, Result]]] = {}
+        lines: dict[tuple[str, str] | None, dict[str, list[Result]]] = {}
         for run, values in swept:
             if (group, THROUGHPUT) in run.figures:
-                (name, value), *others = values.items()
-                lines.setdefault(others[0] if others else None, []).append((name, value, run))
+                (parameter, value), *others = values.items()
+                lines.setdefault(others[0] if others else None, {}).setdefault(value, []).append(run)
         seconds = sorted(lines, key=lambda pair: order(pair[1] if pair else ""))
-        found += [_curve(group, second, lines[second]) for second in seconds]
+        found += [_curve(group, parameter, second, lines[second]) for second in seconds]
     return found
 
 
-def _curve(group: Group, second: tuple[str, str] | None, members: Sequence[tuple[str, str, Result]]) -> CapacityCurve:
-    points: dict[str, list[Result]] = {}
-    for _, value, run in members:
-        points.setdefault(value, []).append(run)
-    name, _, first = members[0]
+def _curve(
+    group: Group, parameter: str, second: tuple[str, str] | None, points: Mapping[str, list[Result]]
+) -> CapacityCurve:
+    first = next(iter(points.values()))[0]
     reports = first.latency_of(group)
     tail = reports if reports is not LATENCY_MEAN and (group, reports) in first.figures else None
-    if all((group, LATENCY_P99) in run.figures for _, _, run in members):
+    if all((group, LATENCY_P99) in run.figures for runs in points.values() for run in runs):
         tail = LATENCY_P99
-    return CapacityCurve(
-        group,
-        first.roles,
-        name,
-        second,
-        [
-            CurvePoint(value, number(value), runs, dict(_means(group, runs, (THROUGHPUT, LATENCY_MEAN, tail))))
-            for value, runs in sorted(points.items(), key=lambda point: order(point[0]))
-        ],
-        tail,
-    )
-
-
-def _means(group: Group, runs: Sequence[Result], measures: Sequence[Measure | None]) -> Iterator[tuple[Measure, Mean]]:
-    for one in measures:
-        values = [run.figures[group, one].value for run in runs if one and (group, one) in run.figures]
-        if one and len(values) == len(runs):
-            yield one, Mean(statistics.fmean(values), interval_of(values))
+    each = []
+    for value in sorted(points, key=order):
+        runs = points[value]
+        means = {
+            one: Mean([run.figures[group, one].value for run in runs])
+            for one in (THROUGHPUT, LATENCY_MEAN, tail)
+            if one is not None and all((group, one) in run.figures for run in runs)
+        }
+        each.append(CurvePoint(value, runs, means))
+    return CapacityCurve(group, first.roles, parameter, second, each, tail)
 
 
 def number(value: str) -> float | None:

@@ -7,9 +7,9 @@ from ..compare.measures import LATENCY_MEAN, THROUGHPUT, Measure
 from ..compare.wording import figure, heading, level, title
 from ..show.content import Block, Sentence, Table, table
 from ..values import numbers
-from .repeats import CONFIDENCE, FEWEST
+from .repeats import CONFIDENCE, FEWEST, Mean
 from .scalability import FEWEST_POINTS, Bounded
-from .sweep import CapacityCurve, CurvePoint, Matrix, Mean, curves, matrices
+from .sweep import CapacityCurve, CurvePoint, Matrix, curves, matrices
 
 
 def blocks(runs: Sequence[Result]) -> list[Block]:
@@ -84,10 +84,10 @@ def _cell(curve: CapacityCurve, mean: Mean | None, measure: Measure) -> str:
     if mean is None:
         return ""
     shown = figure(mean.value, measure, curve.roles)
-    if mean.interval is None or not mean.value:
+    if mean.half_width is None:
         return shown
-    half = 50 * (mean.interval[1] - mean.interval[0]) / mean.value
-    return f"{shown} ±{f'{half:.2g}' if half < 100 else f'{half:,.0f}'} %"
+    percent = 100 * mean.half_width
+    return f"{shown} ±{f'{percent:.2g}' if percent < 100 else f'{percent:,.0f}'} %"
 
 
 def _lines(curve: CapacityCurve) -> Iterator[str]:

@@ -137,6 +137,6 @@ def _rank(sort: str, line: Run | Folded) -> tuple[bool, float, str]:
     if isinstance(line, Run):
         found = of(line) if line.workers else None
     else:
-        spread = line.spread(of)
-        found = spread.mean if spread else None
+        mean = line.mean(of)
+        found = mean.value if mean else None
     return found is None, (found or 0.0) * (-1 if sort == "throughput" else 1), line.name

@@ -80,7 +80,7 @@ def _experiment(experiment: Folded, query: Query, now: float) -> str:
     link = f'<a class="fold" aria-expanded="{str(opened).lower()}" href="{address}">'
     worker = experiment.workers[0]
     write = cells.throughput(worker)
-    together = experiment.spread(duration)
+    together = experiment.mean(duration)
     row = _line(
         "experiment",
         f'{_tick(experiment.name)}{link}{in_html(experiment.name)}</a> <span class="soft">{experiment.many}</span>',
@@ -90,7 +90,7 @@ def _experiment(experiment: Folded, query: Query, now: float) -> str:
         _each(experiment, write),
         _spread("Mean latency", experiment, latency, figures.latency),
         _spread("p99", experiment, p99, figures.latency),
-        _figure("Duration", figures.duration(together.mean if together else None)),
+        _figure("Duration", figures.duration(together.value if together else None)),
         _figure("Last report", figures.age(now - experiment.end)),
     )
     return row + ("".join(_run(run, now, member=True) for run in experiment.runs) if opened else "")
@@ -104,19 +104,19 @@ def _spread(
     unit: str = "",
 ) -> str:
     """A figure of an experiment: mean with interval, or from the least to the most of a sweep."""
-    found = experiment.spread(figure)
+    found = experiment.mean(figure)
     if found is None:
         return _figure(label, figures.NOT_MEASURED)
     least, most = (write(end) for end in (min(found.values), max(found.values)))
     if experiment.points and least != most:
         (number, _, of), (_, _, same) = least.partition(" "), most.partition(" ")
         return _figure(label, f"{number if of == same else least} to {most}", unit, bold=True)
-    return _figure(label, write(found.mean), unit, bold=True, note=found.interval)
+    return _figure(label, write(found.value), unit, bold=True, note=experiment.certainty(found))
 
 
 def _each(experiment: Folded, write: Callable[[float | None], str]) -> str:
     """The throughput of each run of an experiment, over the points of a sweep or one repeat after the other."""
-    found = experiment.spread(rate)
+    found = experiment.mean(rate)
     if found is None or len(found.values) < 2:
         return '<td class="spark"></td>'
     what = ", ".join(experiment.workers[0].point) if experiment.points else "repeat"

@@ -96,7 +96,7 @@ def _each(run: Run, now: float) -> Iterator[_Line]:
 def _whole(experiment: Folded, now: float) -> Iterator[_Line]:
     """One line for all its runs."""
     states = dict.fromkeys(worker.state for worker in experiment.workers)
-    found = [experiment.spread(figure) for figure in (rate, latency, p99)]
+    found = [experiment.mean(figure) for figure in (rate, latency, p99)]
     texts = []
     for one, write in zip(found, (figures.rate, figures.latency, figures.latency), strict=True):
         if one is None:
@@ -104,14 +104,14 @@ def _whole(experiment: Folded, now: float) -> Iterator[_Line]:
         elif experiment.points:
             texts.append(f"{write(min(one.values))}–{write(max(one.values))}".replace(" ", ""))
         else:
-            texts.append(write(one.mean))
-    took = experiment.spread(duration)
-    certain = found[0].interval if found[0] else ""
+            texts.append(write(one.value))
+    took = experiment.mean(duration)
+    certain = experiment.certainty(found[0]) if found[0] else ""
     yield _Line(
         f"{experiment.name} {experiment.many}",
         ", ".join(states),
         (*texts, figures.NOT_MEASURED),
-        brief(took.mean if took else None),
+        brief(took.value if took else None),
         brief(max(0.0, now - experiment.end)),
         [f"rate {certain}"] if certain else (),
     )
