@@ -16,7 +16,7 @@ must meet it.
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..compare.measured import Result, is_sum
@@ -35,9 +35,8 @@ from ..compare.wording import heading
 from ..metrics.latencies import Group
 from ..tools.api import Tool
 from ..tools.registry import TOOLS
-from ..tools.roles import Unit
 from ..values import numbers
-from ..values.durations import Duration
+from ..values.durations import UNITS
 from ..values.errors import UserError
 from .result import longest_stall
 
@@ -59,7 +58,6 @@ MEASURES: Mapping[str, Measure] = {
     "max": LATENCY_MAX,
     "connection": CONNECTION,
 }
-_LATENCIES = (LATENCY_MEAN, *LATENCY_QUANTILES, LATENCY_MAX)
 _COUNTS = ("failed", "skipped")
 _STALLED = "stalled"
 
@@ -70,12 +68,11 @@ class _Kind:
 
     expected: str
     scales: Mapping[str, float]
-    """Base units per unit, in lower case."""
+    """Base units per unit."""
     shown: Callable[[float], str]
 
 
-_TIME = _Kind("a time, such as 20ms", {}, numbers.latency)
-"""Its units are those of durations."""
+_TIME = _Kind("a time, such as 20ms", UNITS, numbers.latency)
 _RATE = _Kind("a number, such as 1000 or 1k", {"": 1.0, "/s": 1.0, "k": 1e3, "m": 1e6}, numbers.rate_in_full)
 _BYTES = _Kind(
     "bytes or bits a second, such as 100MiB/s or 9Gbit/s",
@@ -87,10 +84,8 @@ _BYTES = _Kind(
     },
     numbers.bandwidth,
 )
-_BITS = replace(_BYTES, shown=numbers.bits)
 _COUNT = _Kind("a number, or a part such as 0.1%", {"": 1.0}, "{:,.0f}".format)
 _SHARE = _Kind(_COUNT.expected, {"%": 0.01}, numbers.part)
-_OF_UNITS = {"seconds": _TIME, "bytes per second": _BYTES}
 
 
 class Requirement(NamedTuple):
@@ -100,21 +95,20 @@ class Requirement(NamedTuple):
     group: tuple[str, ...]
     figure: str
     sign: str
-    number: str
-    unit: str
+    value: str
+    """As it is written: a number and a unit."""
+    limits: Mapping[_Kind, float]
+    """The value in base units; a throughput counts operations or bytes, which may depend on the run."""
 
-    def value(self, kind: _Kind) -> float:
-        """The limit in base units. Raises UserError if the unit is not one of this kind."""
-        number = float(self.number.replace(",", "").replace("_", ""))
-        try:
-            if kind is not _TIME:
-                return number * kind.scales[self.unit.lower()]
-            if number and not self.unit:
-                raise ValueError
-            return float(Duration.read(f"{number}{self.unit or 's'}"))
-        except (KeyError, ValueError):
-            got = f"{self.number}{self.unit}"
-            raise UserError(f"--require {self.text!r}: {self.figure}: expected {kind.expected}, got {got!r}") from None
+    def is_met(self, value: float, kind: _Kind) -> bool:
+        """Whether a figure meets it. Raises UserError if the requirement's unit is of another kind."""
+        if kind not in self.limits:
+            raise self.wrong(f"{self.figure}: expected {kind.expected}, got {self.value!r}")
+        return _OPERATORS[self.sign](rounded(value), self.limits[kind])
+
+    def wrong(self, why: str) -> UserError:
+        """An error in it."""
+        return UserError(f"--require {self.text!r}: {why}")
 
 
 class CheckedRequirement(NamedTuple):
@@ -138,35 +132,31 @@ def requirement(text: str, tool: Tool | None = None) -> Requirement:
     if form is None or number is None:
         raise UserError(f"--require {text!r}: expected FIGURE OPERATOR VALUE, such as 'p99 < 20ms' or 'failed == 0'")
     *group, name = form[1].split()
-    found = Requirement(text.strip(), tuple(group), name.lower(), form[2], number[1], number[2])
-    lost = {word for each in ([tool] if tool else TOOLS) for roles in each.roles for word in roles.lost}
-    rates = [unit.name.lower() for unit in _units(tool) if not unit.in_bytes and " " not in unit.name]
-    known = [*rates, *MEASURES, *(word for word in _COUNTS if word in lost), _STALLED]
+    found = Requirement(text.strip(), tuple(group), name.lower(), form[2], f"{number[1]}{number[2]}", {})
+    roles = [each for one in ([tool] if tool else TOOLS) for each in one.roles]
+    rates = [each.unit.name.lower() for each in roles if not each.unit.in_bytes and " " not in each.unit.name]
+    counts = [word for word in _COUNTS if any(word in each.lost for each in roles)]
+    known = [*rates, *MEASURES, *counts, _STALLED]
     if found.figure not in known:
         of = f"{tool.name} has" if tool else "expected"
-        raise UserError(f"--require {text!r}: unknown figure {name!r}; {of} {', '.join(dict.fromkeys(known))}")
-    *others, last = _kinds(found, tool)
-    if not any(found.unit.lower() in kind.scales for kind in others):
-        found.value(last)
-    return found
-
-
-def _units(tool: Tool | None) -> list[Unit]:
-    return [roles.unit for each in ([tool] if tool else TOOLS) for roles in each.roles]
-
-
-def _kinds(asked: Requirement, tool: Tool | None) -> list[_Kind]:
-    """The kinds that its value can be of, as far as that is known before a run."""
-    if asked.figure in _COUNTS:
-        return [_SHARE if asked.unit == "%" else _COUNT]
-    measure = MEASURES.get(asked.figure)
-    if asked.figure == _STALLED or (measure and measure.unit == "seconds"):
-        return [_TIME]
-    if measure is BANDWIDTH:
-        return [_BYTES]
-    if measure is None:
-        return [_RATE]
-    return list(dict.fromkeys(_BYTES if unit.in_bytes else _RATE for unit in _units(tool)))
+        raise found.wrong(f"unknown figure {name!r}; {of} {', '.join(dict.fromkeys(known))}")
+    measure = MEASURES.get(found.figure)
+    if found.figure in _COUNTS:
+        kinds = [_SHARE if number[2] == "%" else _COUNT]
+    elif measure is THROUGHPUT:
+        kinds = [*dict.fromkeys(_BYTES if each.unit.in_bytes else _RATE for each in roles)]
+    elif measure is None and found.figure != _STALLED:
+        kinds = [_RATE]
+    else:
+        kinds = [_BYTES if measure is BANDWIDTH else _TIME]
+    plain = float(number[1].replace(",", "").replace("_", ""))
+    unit = number[2] if kinds == [_TIME] else number[2].lower()
+    if kinds == [_TIME] and not plain:
+        unit = "s"
+    limits = {kind: rounded(plain * kind.scales[unit]) for kind in kinds if unit in kind.scales}
+    if not limits:
+        raise found.wrong(f"{found.figure}: expected {kinds[-1].expected}, got {found.value!r}")
+    return found._replace(limits=limits)
 
 
 def answers(
@@ -195,8 +185,9 @@ def _answer(asked: Requirement, results: Sequence[Result], without: Sequence[str
             missing.append(result.name)
         for group, value, kind in mine:
             who = " ".join(part for part in (heading(group), f"in {result.name}" if several else "") if part)
-            met = _OPERATORS[asked.sign](rounded(value), asked.value(kind))
-            found.append((met, f"{kind.shown(value)}{f' ({who})' if who else ''}"))
+            in_bits = asked.figure == "throughput" and result.roles.unit.name == "bit/s"
+            shown = numbers.bits(value) if in_bits else kind.shown(value)
+            found.append((asked.is_met(value, kind), f"{shown}{f' ({who})' if who else ''}"))
     if missing or not found:
         return CheckedRequirement(asked, False, "not measured" + (f" in {', '.join(missing)}" if several else ""))
     worst = next((one for one in found if not one[0]), found[0])
@@ -210,9 +201,8 @@ def _applies(asked: Requirement, result: Result) -> bool:
     roles = result.roles
     if asked.figure in _COUNTS:
         return asked.figure in roles.lost
-    return asked.figure in (*MEASURES, _STALLED) or (
-        asked.figure == roles.unit.name.lower() and not roles.unit.in_bytes
-    )
+    own = asked.figure == roles.unit.name.lower() and not roles.unit.in_bytes
+    return own or asked.figure in (*MEASURES, _STALLED)
 
 
 def _figures(asked: Requirement, result: Result) -> Iterator[tuple[Group, float, _Kind]]:
@@ -222,14 +212,15 @@ def _figures(asked: Requirement, result: Result) -> Iterator[tuple[Group, float,
         return
     if asked.figure in _COUNTS:
         count, whole = result.lost.get(asked.figure, (None, 0.0))
-        if count is not None and asked.unit != "%":
+        if count is not None and _COUNT in asked.limits:
             yield (), count, _COUNT
         elif count is not None and (whole or (not count and result.operations)):
             yield (), count / whole if whole else 0.0, _SHARE
         return
     measure = MEASURES.get(asked.figure) or (THROUGHPUT if _applies(asked, result) else None)
     meant = [group for group, one in result.figures if one is THROUGHPUT and _is_meant(asked, group, result)]
-    if measure is None or (measure in _LATENCIES and not all((one, measure) in result.figures for one in meant)):
+    of_latency = measure not in (THROUGHPUT, BANDWIDTH, CONNECTION)
+    if measure is None or (of_latency and not all((one, measure) in result.figures for one in meant)):
         return
     of = [group for group, one in result.figures if one is measure and set(asked.group) <= {*group}]
     if not asked.group:
@@ -239,9 +230,8 @@ def _figures(asked: Requirement, result: Result) -> Iterator[tuple[Group, float,
             of = [group for group in of if is_sum(group) or group[:-1] not in summed]
         else:
             of = [group for group in of if not is_sum(group)]
+    kind = {"seconds": _TIME, "bytes per second": _BYTES}.get(unit_of(measure, result.roles), _RATE)
     for group in of:
-        in_bits = measure is THROUGHPUT and result.roles.unit.name == "bit/s"
-        kind = _BITS if in_bits else _OF_UNITS.get(unit_of(measure, result.roles), _RATE)
         yield group, result.figures[group, measure].value, kind
 
 

@@ -7,7 +7,7 @@ import re
 
 from .errors import excerpt
 
-_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _TEXT = re.compile(r"\s*([0-9]{1,20}(?:\.[0-9]{0,20})?|\.[0-9]{1,20})\s*([a-zµ]{0,2})\s*")
 _LONGEST = 1e9
 _EARLIEST, _LATEST = 1e9, 1e10
@@ -25,7 +25,7 @@ class Duration(float):
         if isinstance(value, int | float) and not isinstance(value, bool):
             seconds = value
         elif isinstance(value, str) and len(value) < 100 and (match := _TEXT.fullmatch(value)):
-            unit = _UNITS.get(match[2] or "s")
+            unit = UNITS.get(match[2] or "s")
             seconds = None if unit is None else round(float(match[1]) * unit, 12)
         if seconds is None or not 0 <= seconds <= _LONGEST:
             raise ValueError(f"expected {EXPECTED}, got {excerpt(value)}")
