@@ -29,7 +29,7 @@ from .figures import Figure
 from .measured import Result
 from .measures import Measure, rank
 from .statistics import FEWEST_BATCHES, Estimate, against_one, between_runs, change, one_batch
-from .steadiness import is_steady
+from .steadiness import unsteady
 
 _USELESS = 100.0
 """Ratio of the ends of an interval from repeats beyond which it shows only that there are too few of them."""
@@ -140,8 +140,8 @@ def _judge(row: Row, base: Experiment, other: Experiment, allowance: float) -> t
         )
     elif not _beyond(row.spread, 0.0):
         return "not judged", "one run each, and batches of a single run differ as much as the two runs"
-    elif unsteady := [run.name for run in runs if not is_steady(run, row.group, row.measure)]:
-        return "not judged", f"one run each and not steady: {', '.join(unsteady)}"
+    elif names := [run.name for run in runs if unsteady(run, row.group, row.measure)]:
+        return "not judged", f"one run each and not steady: {', '.join(names)}"
     else:
         reason = f"one run each: judged by its batches and an allowance of {100 * allowance:g} % between runs"
     return _directed(row, direction) or "no difference shown", reason

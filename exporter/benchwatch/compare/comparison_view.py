@@ -4,11 +4,16 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from ..show.content import Block, Column, Heading, Sentence, Table, TableRow, Tone, table
+from ..tools.roles import Roles
 from .changes import Row
 from .comparison import Comparison, Comparisons
-from .wording import describe, figure, heading, interval, level, percent, row_title, sentence
+from .experiment import Experiment
+from .measures import LATENCY_MEAN, THROUGHPUT
+from .wording import figure, heading, interval, level, percent, row_title, span, title
 
 _MOST_PARTS = 12
+_SAME = 0.05
+"""Seconds by which the time left out may differ from the warm-up without a remark."""
 _TONES: dict[str, Tone] = {
     "better": "good",
     "worse": "bad",
@@ -82,3 +87,72 @@ def _parameters(comparison: Comparison) -> Table:
         for one in comparison.parameters
     ]
     return Table(columns, rows)
+
+
+def sentence(row: Row, roles: Roles, confidence: float) -> str:
+    """The verdict of a row as a sentence: what changed, by how much, how certain that is, and why."""
+    what = f"{heading(row.group)} {title(row.measure, roles)}".strip()
+    change = "" if row.ratio is None else f" {percent(row.ratio)}"
+    sure = "" if row.interval is None else f" ({level(confidence)} interval {interval(row.interval)})"
+    return f"{what}{change}{sure}, {row.verdict}: {row.reason}"
+
+
+def headline(row: Row, roles: Roles, base: str = "", other: str = "") -> str:
+    """A verdict in one line: sync-on 1,528 → sync-off 2,212 TPS, +44.7 % (21 to 73), better; without names, if several
+    verdicts stand below each other, TPS 1,528 → 2,212, +44.7 % (21 to 73), better.
+    """
+    left, right = (figure(value, row.measure, roles) for value in (row.base, row.other))
+    name = "" if row.measure is THROUGHPUT and roles.unit.in_bytes else title(row.measure, roles)
+    what = " ".join(part for part in (heading(row.group), name) if part)
+    both = f"{base} {left} → {other} {right} {what}" if base else f"{what} {left} → {right}"
+    change = "" if row.ratio is None else f", {percent(row.ratio)}"
+    ends = [100 * end for end in row.interval or ()]
+    sure = f" ({' to '.join(f'{end:.2g}' if abs(end) < 10 else f'{end:,.0f}' for end in ends)})" if ends else ""
+    return f"{both.strip()}{change}{sure}, {row.verdict}"
+
+
+def describe(experiment: Experiment) -> str:
+    """One line about a side: name, tool, number of runs and workers, length.
+
+    With a warm-up, also the time left out and the result of the whole run.
+    """
+    first = experiment.runs[0]
+    versions = ", ".join(
+        dict.fromkeys(found for run in experiment.runs if (found := run.parameters.get("tool_version")))
+    )
+    tool = f"{first.tool} {versions.removeprefix(f'{first.tool}-')}".strip()
+    number = len(experiment.runs)
+    parts = [f"{experiment.name}: {tool}, {number} run{'s' * (number > 1)}"]
+    workers = max(len(run.timelines) for run in experiment.runs)
+    if workers > 1:
+        parts.append(f"of {workers} workers")
+    lengths = [run.seconds for run in experiment.runs if run.seconds is not None]
+    if lengths:
+        parts.append(f"of {span(lengths)}")
+    if any(run.left_out for run in experiment.runs):
+        parts.append(f"without the first {_left_out(experiment)}")
+    return " ".join(parts) + _whole(experiment)
+
+
+def _left_out(experiment: Experiment) -> str:
+    run = max(experiment.runs, key=lambda run: abs(run.left_out - run.warmup))
+    if abs(run.left_out - run.warmup) < _SAME:
+        return f"{run.warmup:g} s"
+    return f"{round(run.left_out, 2):g} s (its warm-up of {run.warmup:g} s ends within a report)"
+
+
+def _whole(experiment: Experiment) -> str:
+    """The result including the warm-up, as other views show it; for several runs, the mean."""
+    groups = {group for run in experiment.runs for group, measure in run.main()}
+    if len(groups) != 1 or not all(run.whole for run in experiment.runs):
+        return ""
+    (group,) = groups
+    roles = experiment.runs[0].roles
+    found = []
+    unit = "" if roles.unit.in_bytes else f" {title(THROUGHPUT, roles)}"
+    for measure, text in ((THROUGHPUT, f"{{}}{unit}"), (LATENCY_MEAN, "mean {}")):
+        values = [run.whole.get((group, measure)) for run in experiment.runs]
+        known = [value for value in values if value is not None]
+        if len(known) == len(values):
+            found.append(text.format(figure(sum(known) / len(known), measure, roles)))
+    return f"; whole run: {', '.join(found)}" if found else ""

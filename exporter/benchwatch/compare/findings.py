@@ -4,43 +4,21 @@ They rest only on what the tools or a run's record measured. In particular, pgbe
 machine is; `benchwatch run` records the CPU time that it took and the load before the start.
 """
 
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from ..metrics.latencies import Group
-from ..metrics.samples import Family
 from ..tools.registry import named
 from .experiment import Experiment
 from .measured import Result
-from .measures import THROUGHPUT, of_lost
+from .measures import THROUGHPUT, Measure, of_lost
 from .parameters import Difference
 from .statistics import FEWEST_BATCHES
-from .steadiness import burst, change_of_level, shift_of, silence_at_end, stalled
-from .wording import figure, heading, percent, quantity, span, title
+from .steadiness import shift_of, silence_at_end, stalled, unsteady
+from .wording import heading, percent, quantity, span, title
 from .workers import Finals
-
-Kind = Literal[
-    "unfinished",
-    "no_verdict",
-    "unsteady",
-    "overlap",
-    "cache",
-    "length",
-    "warmup",
-    "client_cpu",
-    "load",
-    "option",
-    "reading",
-    "stall",
-    "failed",
-    "skipped",
-    "lost",
-    "version",
-    "scale",
-    "parameter",
-]
 
 _COLD = 0.15
 """Rise of the throughput within a run above which its caches were probably cold at the start."""
@@ -50,23 +28,25 @@ _BUSY = 0.95
 """CPUs used per process or thread above which it can hardly do more."""
 _MACHINES = ("client.host", "host")
 """Prefixes of facts about the client's machine that `benchwatch run` records; `host` if it is also the server's."""
-_VERSION = re.compile(r".*version")
-_SCALE = re.compile(r"scale_factor|scale")
 
 
 class Finding(NamedTuple):
     """One sentence."""
 
-    kind: Kind
+    kind: str
+    """See docs/compare.md."""
     text: str
 
 
 def findings(sides: Sequence[Experiment], differing: Sequence[Difference] = ()) -> list[Finding]:
-    """The warnings about one experiment, or about both sides of a comparison whose `differing` parameters are given."""
+    """The warnings about one experiment, or about both sides of a comparison whose `differing` parameters are given.
+
+    Those about runs that have not finished (`Experiment.faults`) are not among them.
+    """
     found = [finding for each in sides for run in each.runs for finding in _of_run(run)]
     pair = len(sides) == 2
     found += _mains(*sides) if pair else ()
-    found += chain.from_iterable(map(_load, sides))
+    found += [finding for each in sides for finding in _load(each)]
     found += (*_cache(*sides), *_lengths(*sides)) if pair else ()
     found += (*_failures(sides), *_differing(differing))
     return list(dict.fromkeys(found))
@@ -74,22 +54,12 @@ def findings(sides: Sequence[Experiment], differing: Sequence[Difference] = ()) 
 
 def _of_run(run: Result) -> Iterator[Finding]:
     for group, measure in run.watched():
-        if found := change_of_level(run, group, measure):
-            course = run.courses[group]
-            start = min((one.start for one in run.timelines if one.start is not None), default=course.begin)
-            since = course.ends[found.place - 1] - start
-            before, after = (figure(value, measure, run.roles) for value in (found.before, found.after))
-            change = percent(found.after / found.before - 1)
-            text = f"{title(measure, run.roles)} {before} up to {since:.0f} s, then {after} ({change})"
-            yield Finding("unsteady", f"{_who(run, group)} is not steady: {text}")
-        elif bursts := burst(run, group, measure):
-            mean, median = (figure(value, measure, run.roles) for value in bursts)
-            text = f"{title(measure, run.roles)} {mean}, {median} in half of its reports"
-            yield Finding("unsteady", f"{_who(run, group)} is not steady: {text}")
-        elif group in run.fixed_rate and (seconds := stalled(run, group)):
-            text = f"stood still for {seconds:.0f} s at a fixed rate"
-            yield Finding("unsteady", f"{_who(run, group)} is not steady: {text}")
-        yield from _stall(run, group)
+        who = f"{run.name}, {heading(group)}," if heading(group) else run.name
+        if how := unsteady(run, group, measure):
+            yield Finding("unsteady", f"{who} is not steady: {how}")
+        if seconds := stalled(run, group):
+            of = float(run.courses[group].seconds.sum()) + silence_at_end(run)
+            yield Finding("stall", f"{who} stood still for {seconds:.0f} s of {of:.0f} s")
     yield from _overlap(run)
     yield from _client(run)
     for final in run.finals:
@@ -106,7 +76,7 @@ def _of_run(run: Result) -> Iterator[Finding]:
 
 def _overlap(run: Result) -> Iterator[Finding]:
     """Workers that ran one after the other, so that the sum of their throughputs was reached for a part of the run."""
-    known = [one for one in run.timelines if one.start is not None and not one.by_file_time]
+    known = [one for one in run.timelines if not one.by_file_time]
     spans = [(one.start, one.end) for one in known if one.start is not None and one.end is not None]
     if len(spans) < 2:
         return
@@ -118,23 +88,13 @@ def _overlap(run: Result) -> Iterator[Finding]:
         yield Finding("overlap", f"{run.name}: {text}")
 
 
-def _stall(run: Result, group: Group) -> Iterator[Finding]:
-    if seconds := stalled(run, group):
-        of = float(run.courses[group].seconds.sum()) + silence_at_end(run)
-        yield Finding("stall", f"{_who(run, group)} stood still for {seconds:.0f} s of {of:.0f} s")
-
-
 def _options(run: Result, final: Finals) -> Iterator[Finding]:
     tool, family = named(run.tool), run.roles.warnings
-    for labels in _of(final, family):
-        *names, warning = zip(family.labels if family else (), labels, strict=True)
+    for labels in final.get(family.name, {}) if family else ():
+        *names, (_, warning) = zip(family.labels if family else (), labels, strict=True)
         who = ", ".join((run.name, *(f"{name} {value}" for name, value in names)))
-        meaning = tool.warnings.get(warning[1]) if tool else None
-        yield Finding("option", f"{who}: {meaning or warning[1].replace('_', ' ')}")
-
-
-def _of(final: Finals, family: Family | None) -> Mapping[Group, float]:
-    return final.get(family.name, {}) if family else {}
+        meaning = tool.warnings.get(warning) if tool else None
+        yield Finding("option", f"{who}: {meaning or warning.replace('_', ' ')}")
 
 
 def _client(run: Result) -> Iterator[Finding]:
@@ -142,13 +102,14 @@ def _client(run: Result) -> Iterator[Finding]:
     roles = run.roles
     for timeline, final in zip(run.timelines, run.finals, strict=True):
         used = timeline.runfile.cpus_used
-        if used is not None and (threads := _of(final, roles.threads)):
+        threads = final.get(roles.threads.name) if roles.threads else None
+        if used is not None and threads:
             cpus = (_number(timeline.runfile.parameters.get(f"{machine}.cpus", "")) for machine in _MACHINES)
             most = min([*threads.values(), *filter(None, cpus)])
             if used >= _BUSY * most:
                 text = f"used {used:.2f} of the {most:.0f} CPUs that its threads or its machine allow"
                 yield Finding("client_cpu", f"{run.name}: {run.tool} {text}, so the client was the bottleneck")
-        for values in _of(final, roles.jobs):
+        for values in final.get(roles.jobs.name, {}) if roles.jobs else ():
             options = dict(zip(roles.jobs.labels if roles.jobs else (), values, strict=True))
             job, begin = options["job"], (timeline.start or 0.0) + run.warmup
             modes = [one.values[one.times >= begin] for one in timeline.get(roles.cpu, job=job)]
@@ -175,25 +136,21 @@ def _load(experiment: Experiment) -> Iterator[Finding]:
 
 def _cache(base: Experiment, other: Experiment) -> Iterator[Finding]:
     """A throughput that rises in the runs of one side only."""
-    for cold, warm in ((base, other), (other, base)):
-        if not all(_can_rise(run) for each in (cold, warm) for run in each.runs):
-            continue
-        rose, stayed = min(map(_rise, cold.runs)), max(map(_rise, warm.runs))
+    rises = [(each.name, [_rise(run) for run in each.runs]) for each in (base, other)]
+    for (cold, of_cold), (warm, of_warm) in (rises, reversed(rises)):
+        rose = min(-1.0 if rise is None else rise for rise in of_cold)
+        stayed = max(math.inf if rise is None else rise for rise in of_warm)
         if rose >= _COLD and stayed < _COLD / 3:
-            figures = f"rose by {percent(rose)} within {cold.name}, by {percent(stayed)} within {warm.name}"
-            text = f"the cache seems to have been cold in {cold.name} and warm in {warm.name}: the throughput {figures}"
-            yield Finding("cache", text)
+            text = f"the cache seems to have been cold in {cold} and warm in {warm}: the throughput rose by"
+            yield Finding("cache", f"{text} {percent(rose)} within {cold}, by {percent(stayed)} within {warm}")
 
 
-def _can_rise(run: Result) -> bool:
-    """Whether the throughput was free to change and there are enough reports to see it change."""
-    courses = [run.courses.get(group) for group, measure in run.main() if measure is THROUGHPUT]
-    return any(course is not None and len(course.ends) >= FEWEST_BATCHES for course in courses)
-
-
-def _rise(run: Result) -> float:
-    """How much the throughput rose within the run, as a ratio; 0 if no rise is shown."""
-    shifts = [shift_of(run, group, measure) for group, measure in run.main() if measure is THROUGHPUT]
+def _rise(run: Result) -> float | None:
+    """How much the throughput rose within the run, as a ratio, at least 0; None if too few reports would show it."""
+    mains = [group for group, measure in run.main() if measure is THROUGHPUT]
+    if not any(group in run.courses and len(run.courses[group].ends) >= FEWEST_BATCHES for group in mains):
+        return None
+    shifts = [shift_of(run, group, THROUGHPUT) for group in mains]
     return max((found.after / found.before - 1 for found in shifts if found and found.before > 0), default=0.0)
 
 
@@ -208,14 +165,11 @@ def _failures(sides: Sequence[Experiment]) -> Iterator[Finding]:
     """Operations that failed, were skipped or lost."""
     roles = sides[0].runs[0].roles
     for word, lost in roles.lost.items():
-        measure = of_lost(word, lost)
-        most = [
-            max((run.figures[(), measure].value for run in each.runs if ((), measure) in run.figures), default=0.0)
-            for each in sides
-        ]
+        key: tuple[Group, Measure] = (), of_lost(word, lost)
+        most = [max((run.figures[key].value for run in each.runs if key in run.figures), default=0.0) for each in sides]
         if any(most) and (lost.of or lost.remark):
-            texts = (f"{quantity(one, measure.unit)} in {each.name}" for one, each in zip(most, sides, strict=True))
-            kind: Kind = "failed" if word == "failed" else "skipped" if word == "skipped" else "lost"
+            texts = (f"{quantity(one, key[1].unit)} in {each.name}" for one, each in zip(most, sides, strict=True))
+            kind = word if word in ("failed", "skipped") else "lost"
             yield Finding(kind, (lost.remark or f"{roles.operations} {word}: {{}}").format(", ".join(texts)))
 
 
@@ -228,8 +182,7 @@ def _mains(base: Experiment, other: Experiment) -> Iterator[Finding]:
     elif not mains[0].keys() & mains[1].keys():
         texts = []
         for each, keys in zip((base, other), mains, strict=True):
-            roles = each.runs[0].roles
-            names = [f"{heading(group)} {title(measure, roles)}".strip() for group, measure in keys]
+            names = [f"{heading(group)} {title(measure, each.runs[0].roles)}".strip() for group, measure in keys]
             texts.append(f"that of {each.name} is {' and '.join(names) or 'unknown'}")
         yield Finding("no_verdict", f"no verdict, because the main measures differ: {', '.join(texts)}")
 
@@ -238,17 +191,14 @@ def _differing(differing: Sequence[Difference]) -> Iterator[Finding]:
     for one in differing:
         values = f"{one.base or 'unknown'} in BASE, {one.other or 'unknown'} in OTHER"
         if not one.intended:
-            yield Finding(
-                "parameter", f"{one.name} differs as well: {values} (add --vary {one.name} if that was intended)"
-            )
-        elif not one.named and one.base and one.other and _VERSION.fullmatch(one.name):
+            advice = f"add --vary {one.name} if that was intended"
+            yield Finding("parameter", f"{one.name} differs as well: {values} ({advice})")
+        elif one.named or not one.base or not one.other:
+            continue
+        elif one.name.endswith("version"):
             yield Finding("version", f"different {one.name.replace('_', ' ')}s: {values}")
-        elif not one.named and one.base and one.other and _SCALE.fullmatch(one.name):
+        elif one.name in ("scale_factor", "scale"):
             yield Finding("scale", f"different scale factors: {values}")
-
-
-def _who(run: Result, group: Group) -> str:
-    return f"{run.name}, {heading(group)}," if heading(group) else run.name
 
 
 def _number(text: str) -> float:

@@ -10,7 +10,8 @@ from xml.etree import ElementTree
 
 from ..values.printable import printable
 from .comparison import Comparisons
-from .wording import heading, sentence, title
+from .comparison_view import sentence
+from .wording import heading, title
 
 
 class Case(NamedTuple):

@@ -5,7 +5,7 @@ the throughput says nothing, so the run is judged by its latency, of which a ste
 run is not steady either if a few slow reports make up most of its mean latency, or if it stood still.
 """
 
-from typing import NamedTuple
+from typing import TypeGuard
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from .course import SILENT_INTERVALS
 from .measured import Result, known_end
 from .measures import THROUGHPUT, Measure
 from .statistics import Shift, shift
+from .wording import figure, percent, title
 
 STEADY = 0.05
 """Change of the mean, as a ratio, above which a shift within a run makes the run unsteady."""
@@ -21,27 +22,31 @@ _BURST = 2.0
 """Ratio of the mean latency to that of the median report above which a few reports make up most of it."""
 
 
-class Burst(NamedTuple):
-    """The latency of a run at a fixed rate that a few reports dominate, seconds."""
-
-    mean: float
-    median: float
-    """Of the reports."""
-
-
-def is_steady(run: Result, group: Group, measure: Measure) -> bool:
-    """Whether a main measure kept its level. True also for a run too short to tell."""
-    stood_still = group in run.fixed_rate and stalled(run, group)
-    return not (change_of_level(run, group, measure) or burst(run, group, measure) or stood_still)
-
-
-def change_of_level(run: Result, group: Group, measure: Measure) -> Shift | None:
-    """The point from which on the measure is higher or lower by so much that the run is unsteady; None without one."""
+def unsteady(run: Result, group: Group, measure: Measure) -> str:
+    """How a main measure left its level, a clause; empty if it kept it, or if the run is too short to tell."""
+    course = run.courses.get(group)
+    if course is None:
+        return ""
     found = shift_of(run, group, measure)
-    return found if is_unsteady(found) else None
+    if is_unsteady(found):
+        start = min((one.start for one in run.timelines if one.start is not None), default=course.begin)
+        before, after = (figure(value, measure, run.roles) for value in (found.before, found.after))
+        since, change = course.ends[found.place - 1] - start, percent(found.after / found.before - 1)
+        return f"{title(measure, run.roles)} {before} up to {since:.0f} s, then {after} ({change})"
+    if group not in run.fixed_rate:
+        return ""
+    mean = course.ratio("latency", "timed")
+    if measure is not THROUGHPUT and mean is not None:
+        timed = course.totals["timed"]
+        median = float(np.median(course.totals["latency"][timed > 0] / timed[timed > 0]))
+        if mean > _BURST * median:
+            whole, half = (figure(value, measure, run.roles) for value in (mean, median))
+            return f"{title(measure, run.roles)} {whole}, {half} in half of its reports"
+    seconds = stalled(run, group)
+    return f"stood still for {seconds:.0f} s at a fixed rate" if seconds else ""
 
 
-def is_unsteady(found: Shift | None) -> bool:
+def is_unsteady(found: Shift | None) -> TypeGuard[Shift]:
     """Whether a shift is large enough to matter."""
     return found is not None and abs(found.after - found.before) > STEADY * abs(found.before)
 
@@ -49,28 +54,13 @@ def is_unsteady(found: Shift | None) -> bool:
 def shift_of(run: Result, group: Group, measure: Measure) -> Shift | None:
     """The point from which on a run's throughput or mean latency is higher or lower; None without one."""
     course = run.courses.get(group)
-    total, weight = _totals(measure)
+    total, weight = ("operations", "") if measure is THROUGHPUT else ("latency", "timed")
     found = shift(course.values(total, weight)) if course is not None and course.ratio(total, weight) else None
     if course is None or found is None:
         return None
     early = np.arange(len(course.ends)) < found.place
     before, after = (course.chosen(part).ratio(total, weight) for part in (early, ~early))
     return None if before is None or after is None else Shift(found.place, before, after)
-
-
-def _totals(measure: Measure) -> tuple[str, str]:
-    return ("operations", "") if measure is THROUGHPUT else ("latency", "timed")
-
-
-def burst(run: Result, group: Group, measure: Measure) -> Burst | None:
-    """The latency of a run at a fixed rate if bursts dominate it; None if not, or if it is judged by its throughput."""
-    course = run.courses.get(group)
-    mean = course.ratio("latency", "timed") if course is not None and measure is not THROUGHPUT else None
-    if course is None or mean is None or group not in run.fixed_rate:
-        return None
-    timed = course.totals["timed"]
-    median = float(np.median(course.totals["latency"][timed > 0] / timed[timed > 0]))
-    return Burst(mean, median) if mean > _BURST * median else None
 
 
 def stalled(run: Result, group: Group) -> float | None:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from ..compare.comparison_view import headline
 from ..compare.measured import Result, is_sum, measure
 from ..compare.measures import (
     BANDWIDTH,
@@ -14,7 +15,7 @@ from ..compare.measures import (
     Measure,
     of_lost,
 )
-from ..compare.wording import figure, heading, headline, row_title
+from ..compare.wording import figure, heading, row_title
 from ..plots import run_tables
 from ..plots.benchmark import benchmark_figures, section
 from ..plots.plot import Plot

@@ -16,7 +16,7 @@ from ..compare.findings import Finding, findings
 from ..compare.measured import Result, is_sum, results_of
 from ..compare.measures import Measure, compared, rounded
 from ..compare.statistics import FEWEST_BATCHES
-from ..compare.steadiness import is_steady, stalled
+from ..compare.steadiness import stalled, unsteady
 from ..history.find import find_runs, find_worker, nothing_recognised, one_thing
 from ..history.replayed_run import timelines
 from ..metrics.latencies import Group
@@ -58,7 +58,7 @@ def kept_level(result: Result) -> bool | None:
     courses = [result.courses.get(group) for group, _ in keys]
     if not keys or any(course is None or len(course.ends) < FEWEST_BATCHES for course in courses):
         return None
-    return all(is_steady(result, group, one) for group, one in keys)
+    return not any(unsteady(result, group, one) for group, one in keys)
 
 
 def findings_of(result: Result) -> list[Finding]:
