@@ -4,32 +4,29 @@ Between runs (repeats): the mean over the runs, its standard error from their sp
 run against n repeats is one more draw with the same spread s: the variance is s^2 (1 + 1/n), with n - 1 degrees of
 freedom (a prediction interval: G. J. Hahn, W. Q. Meeker, "Statistical Intervals", 1991, chapter 4).
 
-Within a run: non-overlapping batch means. The reports of a run are not independent of their neighbours, so their number
-says little. They are cut into at most 20 batches (B. Schmeiser, "Batch size effects in the analysis of simulation
-output", Operations Research 30, 1982: more than 30 gain nothing; below 10 the interval varies wildly). If neighbouring
-reports are correlated, a batch is at least 2 integrated autocorrelation times long. That time comes from the initial
-monotone positive sequence of autocovariances (C. J. Geyer, "Practical Markov chain Monte Carlo", Statistical Science 7,
-1992). A remaining correlation r of neighbouring batches widens the interval: its square by (1 + r) / (1 - r), as in
-A. Tafazzoli, J. R. Wilson, "Skart: a skewness- and autoregression-adjusted batch-means procedure for simulation
-analysis", IIE Transactions 43, 2011. With fewer than 10 batches a run is too short to judge.
+Within a run: non-overlapping batch means, because the reports of a run are not independent of their neighbours. There
+are at most 20 batches (B. Schmeiser, "Batch size effects in the analysis of simulation output", Operations Research 30,
+1982: more than 30 gain nothing; below 10 the interval varies wildly, so such a run is too short to judge). If
+neighbouring reports are correlated, a batch is at least 2 integrated autocorrelation times long, by the initial
+monotone positive sequence of autocovariances (C. J. Geyer, Statistical Science 7, 1992). A remaining correlation r of
+neighbouring batches widens the interval: its square by (1 + r) / (1 - r), as in A. Tafazzoli, J. R. Wilson, "Skart",
+IIE Transactions 43, 2011.
 
 Ratios of sums, such as a mean latency weighted by operations, become means of linearised values (W. G. Cochran,
 "Sampling Techniques", 3rd ed. 1977, chapter 6). A quantile's standard error comes from the quantiles of the batches
 around the quantile of the whole (sectioning: S. Asmussen, P. W. Glynn, "Stochastic Simulation", 2007, chapter III).
 
 The change is the ratio of two means. Its interval is Student's t for its logarithm, with variances by the delta method
-and degrees of freedom by B. L. Welch, "The generalization of Student's problem when several different population
-variances are involved", Biometrika 34, 1947. A value with a resolution (the width of a histogram's bin, the last digit
-printed) is off by up to half a step, which the spread of such values may not show, so the variance of a uniform error,
-step^2 / 12, is added.
+and degrees of freedom by B. L. Welch, Biometrika 34, 1947. A value with a resolution (the width of a histogram's bin,
+the last digit printed) is off by up to half a step, which the spread of such values may not show, so the variance of a
+uniform error, step^2 / 12, is added.
 
 Whether a run is steady: its reports are cut into 20 pieces (with fewer than 20 reports, one piece each), and the ranks
 of the pieces before any split are compared with those after it (H. B. Mann, D. R. Whitney, Annals of Mathematical
 Statistics 18, 1947). The largest difference, in standard deviations, is compared with the largest ones in random orders
-of the same pieces (a permutation test: E. J. G. Pitman, "Significance tests which may be applied to samples from any
-populations", Supplement to the Journal of the Royal Statistical Society 4, 1937), so the number of splits needs no
-further correction. It finds steps as well as trends (the idea of A. N. Pettitt, "A non-parametric approach to the
-change-point problem", Applied Statistics 28, 1979).
+of the same pieces (a permutation test: E. J. G. Pitman, Supplement to the Journal of the Royal Statistical Society 4,
+1937), so the number of splits needs no further correction. It finds steps as well as trends (the idea of A. N. Pettitt,
+"A non-parametric approach to the change-point problem", Applied Statistics 28, 1979).
 """
 
 import math
@@ -197,24 +194,11 @@ def student(probability: float, degrees: float) -> float:
     With t = sqrt(degrees) tan(angle), the density is cos(angle) ** (degrees - 1), which trapezoids integrate.
     """
     degrees = min(degrees, _NORMAL)
-    angles, cosines = _right_angle()
-    density = cosines ** (degrees - 1)
+    angles = np.linspace(0.0, math.pi / 2, _ANGLES)
+    density = np.maximum(np.cos(angles), 0.0) ** (degrees - 1)
     parts = np.append(0.0, np.cumsum(density[1:] + density[:-1]))
     angle = float(np.interp(2 * probability - 1, parts / parts[-1], angles))
     return math.sqrt(degrees) * math.tan(angle)
-
-
-@lru_cache(maxsize=1)
-def _right_angle() -> tuple[Floats, Floats]:
-    """The angles up to a right one, and their cosines."""
-    angles = np.linspace(0.0, math.pi / 2, _ANGLES)
-    return angles, np.maximum(np.cos(angles), 0.0)
-
-
-def _ranks(values: Floats) -> Floats:
-    """The rank of each value, from 1; equal values share their mean rank."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[inverse])
 
 
 def shift(values: Floats, pieces: int = MOST_BATCHES, probability: float = SHIFT_PROBABILITY) -> Shift | None:
@@ -227,7 +211,9 @@ def shift(values: Floats, pieces: int = MOST_BATCHES, probability: float = SHIFT
         return None
     number = min(size, pieces)
     edges = np.arange(number + 1) * size // number
-    ranks = _ranks(np.add.reduceat(values, edges[:-1]) / np.diff(edges))
+    means = np.add.reduceat(values, edges[:-1]) / np.diff(edges)
+    _, inverse, counts = np.unique(means, return_inverse=True, return_counts=True)
+    ranks = np.asarray((np.cumsum(counts) - (counts - 1) / 2)[inverse])  # equal values share their mean rank
     found = _differences(ranks)
     for orders in (_FIRST_ORDERS, _ORDERS):
         as_large = int((_largest_by_chance(tuple(sorted(ranks)), orders) >= found.max()).sum())

@@ -31,7 +31,6 @@ class ObjectiveKept(NamedTuple):
     seconds: float
     """The objective."""
     group: Group
-    """The group with the highest latency."""
     measure: Measure
     value: float
     above: int
@@ -68,24 +67,24 @@ def findings_of(result: Result) -> list[Finding]:
 
 
 def objective_of(result: Result) -> ObjectiveKept | None:
-    """Its latency against its objective; None if one of them is missing."""
-    if result.objective is None:
+    """Its latency against its objective, in the group with the highest; None if one of them is missing."""
+    found = []
+    objective = result.objective
+    if objective is None:
         return None
-    kept = [_kept(result, group, result.objective) for group in result.groups if not is_sum(group)]
-    return max((one for one in kept if one is not None), key=lambda one: one.value, default=None)
-
-
-def _kept(result: Result, group: Group, seconds: float) -> ObjectiveKept | None:
-    one = result.latency_of(group)
-    if (group, one) not in result.figures:
-        return None
-    course = result.courses.get(group)
-    above = reports = 0
-    if course is not None and "latency" in course.totals:
-        timed = course.totals["timed"]
-        reports = int((timed > 0).sum())
-        above = int((course.totals["latency"] > seconds * timed).sum())
-    return ObjectiveKept(seconds, group, one, result.figures[group, one].value, above, reports)
+    for group in result.groups:
+        measure = result.latency_of(group)
+        if is_sum(group) or (group, measure) not in result.figures:
+            continue
+        above = reports = 0
+        course = result.courses.get(group)
+        if course is not None and "latency" in course.totals:
+            timed = course.totals["timed"]
+            reports = int((timed > 0).sum())
+            above = int((course.totals["latency"] > objective * timed).sum())
+        value = result.figures[group, measure].value
+        found.append(ObjectiveKept(objective, group, measure, value, above, reports))
+    return max(found, key=lambda one: one.value, default=None)
 
 
 class Subject(NamedTuple):

@@ -3,14 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from ..compare.findings import Finding
 from ..compare.measured import Result, results_of
 from ..compare.measures import THROUGHPUT, Measure, of_lost, rank
 from ..compare.wording import figure, heading, level, quantity, span, title
 from ..history.timeline import Timeline
 from ..metrics.latencies import Group
 from ..show.content import Block, Heading, Sentence, Table, table
-from ..tools.roles import Roles
 from ..values import numbers
 from ..values.timestamps import shown_moment
 from . import sweep_view
@@ -39,8 +37,9 @@ def of_run(result: Result) -> list[Block]:
         after = f" after the warm-up of {result.warmup:g} s" if result.warmup else ""
         read = [_warning(one.text) for one in warned if one.kind == "reading"]
         return [head, Sentence(f"nothing was measured{after}"), *read]
+    unsteady = [re.sub(",? is not steady:", ":", one.text) for one in warned if one.kind == "unsteady"]
     warnings = [_warning(one.text) for one in warned if one.kind not in _OWN_LINE]
-    return [head, _figures(result), *map(Sentence, _facts(result, warned)), *warnings]
+    return [head, _figures(result), *map(Sentence, _facts(result, unsteady)), *warnings]
 
 
 def _warning(text: str) -> Sentence:
@@ -52,14 +51,12 @@ def _figures(result: Result) -> Table:
     groups = [group for group, one in result.figures if one is THROUGHPUT]
     known = {one for group, one in result.figures if group in groups and one.unit != "ratio"}
     columns = sorted(known, key=rank)
-    heads = ["", *(_short(one, result.roles) for one in columns)]
-    rows = [[_heading(result, group), *(_cell(result, group, one) for one in columns)] for group in groups]
-    return table(heads, rows)
-
-
-def _cell(result: Result, group: Group, measure: Measure) -> str:
-    found = result.figures.get((group, measure))
-    return "" if found is None else figure(found.value, measure, result.roles)
+    rows = []
+    for group in groups:
+        found = [(one, result.figures.get((group, one))) for one in columns]
+        cells = ("" if one is None else figure(one.value, measure, result.roles) for measure, one in found)
+        rows.append([_heading(result, group), *cells])
+    return table(["", *(_named(result, (), one) for one in columns)], rows)
 
 
 def _heading(result: Result, group: Group) -> str:
@@ -68,11 +65,12 @@ def _heading(result: Result, group: Group) -> str:
     return heading(group[-1:] if len(jobs) == 1 else group)
 
 
-def _short(measure: Measure, roles: Roles) -> str:
-    return title(measure, roles).removeprefix("latency ")
+def _named(result: Result, group: Group, measure: Measure) -> str:
+    """What a figure is, in short: read p99."""
+    return f"{_heading(result, group)} {title(measure, result.roles).removeprefix('latency ')}".strip()
 
 
-def _facts(result: Result, warned: Sequence[Finding]) -> Iterator[str]:
+def _facts(result: Result, unsteady: Sequence[str]) -> Iterator[str]:
     yield from _punctuality(result)
     if result.lost:
         yield ", ".join(_lost(result, word, *numbers_of) for word, numbers_of in result.lost.items())
@@ -83,26 +81,25 @@ def _facts(result: Result, warned: Sequence[Finding]) -> Iterator[str]:
         known += ["now"] if result.state == "stalled" else []
         yield f"stalls: {' and '.join(known) or 'none'}"
     steady = kept_level(result)
-    unsteady = "; ".join(re.sub(",? is not steady:", ":", one.text) for one in warned if one.kind == "unsteady")
-    yield f"steady: {'too few reports to tell' if steady is None else 'yes' if steady else f'no, {unsteady}'}"
+    how = "yes" if steady else f"no, {'; '.join(unsteady)}"
+    yield f"steady: {'too few reports to tell' if steady is None else how}"
     if (objective := objective_of(result)) is not None:
         yield f"objective: {_kept(objective, result)}"
 
 
 def _punctuality(result: Result) -> Iterator[str]:
     """How long after the moment that they waited for (`run --at`) the workers started."""
-    workers = [one.runfile.scheduled for one in result.timelines]
-    for at in sorted({one.at for one in workers if one}):
-        own = [one for one in workers if one and one.at == at]
-        late = [one.late for one in own if one.late is not None]
+    workers = [one.runfile.scheduled for one in result.timelines if one.runfile.scheduled]
+    for at in sorted({one.at for one in workers}):
+        late = [(one.late, one.clock_error) for one in workers if one.at == at and one.late is not None]
         if not late:
             continue
-        errors = [one.clock_error for one in own if one.late is not None and one.clock_error is not None]
-        off = f"off by {numbers.latency(max(errors))} at most" if errors else ""
-        if len(errors) < len(late):
-            off = f"{off}; {len(late) - len(errors)} not known to be synchronised".removeprefix("; ")
-        count = f"{len(late)} of {len(workers)} workers, " if len(workers) > 1 else ""
-        yield f"started: {count}within {numbers.latency(max(late))} after {shown_moment(at)} (clocks: {off})"
+        errors = [error for _, error in late if error is not None]
+        clocks = [f"off by {numbers.latency(max(errors))} at most"] if errors else []
+        clocks += [f"{len(late) - len(errors)} not known to be synchronised"] if len(errors) < len(late) else []
+        count = f"{len(late)} of {len(result.timelines)} workers, " if len(result.timelines) > 1 else ""
+        most = numbers.latency(max(seconds for seconds, _ in late))
+        yield f"started: {count}within {most} after {shown_moment(at)} (clocks: {'; '.join(clocks)})"
 
 
 def _lost(result: Result, word: str, counted: float, whole: float) -> str:
@@ -125,7 +122,7 @@ def objectives(timelines: Sequence[Timeline], warmup: float | None) -> str:
 
 
 def _kept(kept: ObjectiveKept, result: Result) -> str:
-    what = f"{_heading(result, kept.group)} {_short(kept.measure, result.roles)}".strip()
+    what = _named(result, kept.group, kept.measure)
     above = f", above it in {kept.above} of {kept.reports} reports" if kept.reports else ""
     seconds = numbers.trimmed(numbers.latency(kept.seconds))
     return f"{'met' if kept.met else 'missed'}, {what} {numbers.latency(kept.value)} against {seconds}{above}"
@@ -147,8 +144,7 @@ def _together(subject: Subject, kind: str, results: Sequence[Result]) -> list[Bl
     left_out += [f"{run} (no result)" for run in subject.without]
     lines = [Sentence(f"without {', '.join(left_out)}")] if left_out else []
     if subject.swept:
-        points = sweep_view.blocks(counted)
-        return [Heading(f"{name}: sweep, {runs}"), *points, *lines]
+        return [Heading(f"{name}: sweep, {runs}"), *sweep_view.blocks(counted), *lines]
     head = Heading(f"{name}: {runs} together")
     found = list(repeated(counted))
     if not found:
@@ -158,13 +154,9 @@ def _together(subject: Subject, kind: str, results: Sequence[Result]) -> list[Bl
     if len(counted) < FEWEST:
         lines.append(Sentence(f"too few runs for an interval: expected {FEWEST} or more"))
     for run in dict.fromkeys(name for one in found for name in one.outliers):
-        far = [_title(one, counted[0]) for one in found if run in one.outliers]
+        far = [_named(counted[0], one.group, one.measure) for one in found if run in one.outliers]
         lines.append(_warning(f"{run} is far from the others: {', '.join(far)}"))
     return [head, table(heads, rows), *lines]
-
-
-def _title(one: Repeated, result: Result) -> str:
-    return f"{_heading(result, one.group)} {_short(one.measure, result.roles)}".strip()
 
 
 def _repeated(one: Repeated, result: Result) -> list[str]:
@@ -174,4 +166,4 @@ def _repeated(one: Repeated, result: Result) -> list[str]:
         for each in (min(mean.values), max(mean.values), mean.value, *(mean.interval or ()))
     )
     spread = "" if mean.spread is None else f"{100 * mean.spread:.1f} %"
-    return [_title(one, result), value, " to ".join(ends), spread, lowest, highest]
+    return [_named(result, one.group, one.measure), value, " to ".join(ends), spread, lowest, highest]
