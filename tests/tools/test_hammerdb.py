@@ -7,7 +7,7 @@ import pytest
 
 from benchwatch.machine.host import Host
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.results.result import read as read_results
+from benchwatch.results.subject import read as read_results
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.hammerdb import HAMMERDB

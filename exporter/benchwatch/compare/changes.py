@@ -26,8 +26,8 @@ from typing import Literal, NamedTuple
 from ..metrics.latencies import Group
 from .experiment import Experiment
 from .figures import Figure
-from .measured import Result
 from .measures import Measure, rank
+from .result import Result
 from .statistics import FEWEST_BATCHES, Estimate, against_one, between_runs, change, one_batch
 from .steadiness import unsteady
 
@@ -39,7 +39,7 @@ TOO_FEW = "too few runs for an interval"
 Verdict = Literal["better", "worse", "no difference shown", "not judged"]
 
 
-class Row(NamedTuple):
+class Change(NamedTuple):
     """One measure of one group on both sides."""
 
     group: Group
@@ -60,7 +60,7 @@ class Row(NamedTuple):
     """By the verdict; of a row without one, by its interval."""
 
 
-def rows(base: Experiment, other: Experiment, confidence: float, allowance: float) -> list[Row]:
+def rows(base: Experiment, other: Experiment, confidence: float, allowance: float) -> list[Change]:
     """The measures that both sides have, ordered by group and measure, with the verdicts about the main ones."""
     left, right = _figures(base), _figures(other)
     mains = [{key for run in each.runs for key in run.main()} for each in (base, other)]
@@ -91,17 +91,17 @@ def _figures(experiment: Experiment) -> dict[tuple[Group, Measure], list[Figure]
     return {key: figures for key, figures in found.items() if len(figures) == len(experiment.runs)}
 
 
-def _row(group: Group, measure: Measure, left: Sequence[Figure], right: Sequence[Figure], confidence: float) -> Row:
+def _row(group: Group, measure: Measure, left: Sequence[Figure], right: Sequence[Figure], confidence: float) -> Change:
     base, other = (math.fsum(figure.value for figure in figures) / len(figures) for figures in (left, right))
     ratio = other / base - 1 if base else None
     estimates = _estimates(left, right)
     if estimates is None:
-        return Row(group, measure, base, other, ratio, None, None)
+        return Change(group, measure, base, other, ratio, None, None)
     single = len(left) == len(right) == 1
     spread = change(one_batch(estimates[0]), one_batch(estimates[1]), confidence) if single else None
     found = change(*estimates, confidence)
     useful = single or 1 + found[1] < _USELESS * (1 + found[0])
-    return Row(group, measure, base, other, ratio, found if useful else None, spread)
+    return Change(group, measure, base, other, ratio, found if useful else None, spread)
 
 
 def _estimates(left: Sequence[Figure], right: Sequence[Figure]) -> tuple[Estimate, Estimate] | None:
@@ -119,7 +119,7 @@ def _estimates(left: Sequence[Figure], right: Sequence[Figure]) -> tuple[Estimat
     return one._replace(step=base), two._replace(step=other)
 
 
-def _judge(row: Row, base: Experiment, other: Experiment, allowance: float) -> tuple[Verdict, str]:
+def _judge(row: Change, base: Experiment, other: Experiment, allowance: float) -> tuple[Verdict, str]:
     runs = [*base.runs, *other.runs]
     repeats = len(runs) > 2
     if faults := [*base.faults, *other.faults]:
@@ -147,13 +147,13 @@ def _judge(row: Row, base: Experiment, other: Experiment, allowance: float) -> t
     return _directed(row, direction) or "no difference shown", reason
 
 
-def _outlook(row: Row, allowance: float) -> Literal["better", "worse", "unclear"]:
+def _outlook(row: Change, allowance: float) -> Literal["better", "worse", "unclear"]:
     if row.verdict is None:
         return _directed(row, _beyond(row.interval, 0.0 if row.spread is None else allowance)) or "unclear"
     return row.verdict if row.verdict in ("better", "worse") else "unclear"
 
 
-def _directed(row: Row, direction: int) -> Literal["better", "worse"] | None:
+def _directed(row: Change, direction: int) -> Literal["better", "worse"] | None:
     if not direction:
         return None
     return "better" if (direction > 0) == (row.measure.better == "higher") else "worse"
@@ -165,7 +165,7 @@ def _beyond(interval: tuple[float, float] | None, margin: float) -> int:
     return int(low > margin) - int(high < -margin)
 
 
-def _why_not(row: Row, runs: Sequence[Result]) -> str:
+def _why_not(row: Change, runs: Sequence[Result]) -> str:
     if not (row.base and row.other):
         return "nothing completed in one of them"
     if any(row.group not in run.courses for run in runs):

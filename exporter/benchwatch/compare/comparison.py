@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ..tools.roles import Roles
-from .changes import Row, rows, shared
+from .changes import Change, rows, shared
 from .experiment import CannotCompare, Experiment, same_jobs
 from .final_numbers import Part, parts
 from .findings import Finding, findings
@@ -15,13 +15,13 @@ class Comparison(NamedTuple):
     """The base and one other."""
 
     other: Experiment
-    rows: Sequence[Row]
+    rows: Sequence[Change]
     parameters: Sequence[Difference]
     findings: Sequence[Finding]
     parts: Sequence[Part]
 
     @property
-    def verdicts(self) -> list[Row]:
+    def verdicts(self) -> list[Change]:
         """The main measures, which have verdicts."""
         return [row for row in self.rows if row.verdict]
 
@@ -65,8 +65,7 @@ def compare(
     each = 1 - (1 - confidence) / max(number, 1)
     found = []
     for other in others:
-        setups = [[run.setup for run in side.runs] for side in (base, other)]
-        differing = list(differences(setups[0], setups[1], vary))
+        differing = list(differences(base.runs, other.runs, vary))
         table = rows(base, other, each, allowance)
         unfinished = [Finding("unfinished", text) for text in (*base.faults, *other.faults)]
         warnings = [*unfinished, *findings([base, other], differing)]

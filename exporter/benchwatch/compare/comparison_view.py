@@ -5,7 +5,7 @@ from itertools import groupby
 
 from ..show.content import Block, Column, Heading, Sentence, Table, TableRow, Tone, table
 from ..tools.roles import Roles
-from .changes import Row
+from .changes import Change
 from .comparison import Comparison, Comparisons
 from .experiment import Experiment
 from .measures import LATENCY_MEAN, THROUGHPUT
@@ -56,7 +56,7 @@ def _figures(found: Comparisons, comparison: Comparison) -> Table:
     return Table(columns, rows)
 
 
-def _cells(row: Row, found: Comparisons) -> Sequence[str]:
+def _cells(row: Change, found: Comparisons) -> Sequence[str]:
     roles, outlook = found.roles, ""
     if row.ratio is not None:
         outlook = f"{'▲ ' if row.ratio > 0 else '▼ ' if row.ratio < 0 else ''}{row.outlook}"
@@ -89,7 +89,7 @@ def _parameters(comparison: Comparison) -> Table:
     return Table(columns, rows)
 
 
-def sentence(row: Row, roles: Roles, confidence: float) -> str:
+def sentence(row: Change, roles: Roles, confidence: float) -> str:
     """The verdict of a row as a sentence: what changed, by how much, how certain that is, and why."""
     what = f"{heading(row.group)} {title(row.measure, roles)}".strip()
     change = "" if row.ratio is None else f" {percent(row.ratio)}"
@@ -97,7 +97,7 @@ def sentence(row: Row, roles: Roles, confidence: float) -> str:
     return f"{what}{change}{sure}, {row.verdict}: {row.reason}"
 
 
-def headline(row: Row, roles: Roles, base: str = "", other: str = "") -> str:
+def headline(row: Change, roles: Roles, base: str = "", other: str = "") -> str:
     """A verdict in one line: sync-on 1,528 → sync-off 2,212 TPS, +44.7 % (21 to 73), better; without names, if several
     verdicts stand below each other, TPS 1,528 → 2,212, +44.7 % (21 to 73), better.
     """

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from ..history.find import find_runs, one_thing
 from ..history.replayed_run import timelines
 from ..history.timeline import Timeline
@@ -16,8 +18,9 @@ from ..settings.settings import RunsSettings
 from ..tools.registry import names
 from ..values.errors import FAILED, UserError
 from ..values.names import label, natural
-from .measured import Result, results_of
+from .measured import results_of
 from .measures import compared
+from .result import Result
 
 
 class CannotCompare(UserError):
@@ -138,7 +141,7 @@ def distinctly_named(experiments: Sequence[Experiment], paths: Sequence[Path]) -
         return list(experiments)
     found = []
     for each, path in zip(experiments, paths, strict=True):
-        runs = [run._replace(name=str(Path(label(path.parent)) / run.name)) for run in each.runs]
+        runs = [replace(run, name=str(Path(label(path.parent)) / run.name)) for run in each.runs]
         found.append(Experiment(label(path / each.name.partition("/")[2]), runs))
     return found
 
@@ -152,12 +155,13 @@ def same_jobs(experiments: Sequence[Experiment]) -> list[Experiment]:
 
 
 def _without_job(run: Result) -> Result:
-    return run._replace(
+    return replace(
+        run,
         figures={(_plain(group), one): figure for (group, one), figure in run.figures.items()},
         whole={(_plain(group), one): value for (group, one), value in run.whole.items()},
         courses={_plain(group): course for group, course in run.courses.items()},
         fixed_rate=frozenset(map(_plain, run.fixed_rate)),
-        doubtful=frozenset(map(_plain, run.doubtful)),
+        watched=tuple((_plain(group), one) for group, one in run.watched),
     )
 
 

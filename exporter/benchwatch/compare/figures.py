@@ -22,7 +22,7 @@ from .measures import (
     of_lost,
     of_reports,
 )
-from .statistics import Estimate, batches, of_sections, within_run
+from .statistics import Estimate, batches, of_sections, student, within_run
 from .workers import Finals, WorkerFigures
 
 _SLACK = 0.05
@@ -40,6 +40,15 @@ class Figure(NamedTuple):
     """Its error, from the reports of this run alone; None if unknown."""
     step: float = 0.0
     """Its resolution, such as the width of a histogram's bin; 0 if exact."""
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Its 95 % interval, from the reports of this run alone; None with too few of them."""
+        one = self.estimate
+        if one is None or not math.isfinite(one.relative_error):
+            return None
+        width = student(0.975, one.degrees) * one.relative_error * self.value
+        return max(self.value - width, 0.0), self.value + width
 
 
 def rates(

@@ -12,7 +12,7 @@ from ..history.timeline import Timeline
 from ..metrics.samples import Sample
 from ..tools.registry import all_roles
 from ..values import numbers
-from .measured import Result
+from .result import Result
 
 _LEVEL = {"1": "max"}
 _UNITS: tuple[tuple[str, Callable[[float], str]], ...] = (

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from ..metrics.latencies import Group
 from ..tools.registry import named
 from .experiment import Experiment
-from .measured import Result
 from .measures import THROUGHPUT, Measure, of_lost
 from .parameters import Difference
+from .result import Result
 from .statistics import FEWEST_BATCHES
 from .steadiness import shift_of, silence_at_end, stalled, unsteady
 from .wording import heading, percent, quantity, span, title
@@ -53,7 +53,7 @@ def findings(sides: Sequence[Experiment], differing: Sequence[Difference] = ()) 
 
 
 def _of_run(run: Result) -> Iterator[Finding]:
-    for group, measure in run.watched():
+    for group, measure in run.watched:
         who = f"{run.name}, {heading(group)}," if heading(group) else run.name
         if how := unsteady(run, group, measure):
             yield Finding("unsteady", f"{who} is not steady: {how}")

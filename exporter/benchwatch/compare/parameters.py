@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import NamedTuple
 
-from .measured import LABEL, Setup
+from .result import LABEL, Outcome
 
 COMMAND = "command"
 _PASSING = re.compile(
@@ -40,7 +40,7 @@ class Difference(NamedTuple):
     """Whether it was meant to differ; always true without --vary."""
 
 
-def differences(base: Sequence[Setup], other: Sequence[Setup], vary: Collection[str]) -> Iterator[Difference]:
+def differences(base: Sequence[Outcome], other: Sequence[Outcome], vary: Collection[str]) -> Iterator[Difference]:
     """The parameters that differ between two sides, by name."""
     left, right = _values(base), _values(other)
     names = sorted(left.keys() | right.keys())
@@ -73,13 +73,13 @@ def changed(before: Mapping[str, str], now: Mapping[str, str], runs: tuple[str, 
             yield name, *values
 
 
-def _values(runs: Sequence[Setup]) -> Mapping[str, str]:
+def _values(runs: Sequence[Outcome]) -> Mapping[str, str]:
     """The parameters of one side; if its runs differ, their values side by side."""
     names = dict.fromkeys(name for run in runs for name in run.parameters)
     return {name: ", ".join(dict.fromkeys(run.parameters.get(name, "") for run in runs)) for name in names}
 
 
-def _commands(runs: Sequence[Setup]) -> dict[tuple[str, ...], str]:
+def _commands(runs: Sequence[Outcome]) -> dict[tuple[str, ...], str]:
     """The different commands of one side without their output files: by their words, as they are shown.
 
     Paths that `benchwatch run` added, in the run's folder or in memory, count as output files.
@@ -87,7 +87,7 @@ def _commands(runs: Sequence[Setup]) -> dict[tuple[str, ...], str]:
     found: dict[tuple[str, ...], str] = {}
     for run in runs:
         command = run.parameters.get(COMMAND, "")
-        name, workers = re.escape(run.run), "|".join(map(re.escape, run.workers))
+        name, workers = re.escape(run.run), "|".join(map(re.escape, run.counted))
         own = re.compile(rf"[^=\s]*/(?:{name}|benchwatch-{name}-[^/\s]*)/(?:{workers})\b")
         words = _words(command)
         found.setdefault(tuple(own.sub("", word) for word in words), shlex.join(words))

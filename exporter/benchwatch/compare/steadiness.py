@@ -11,8 +11,9 @@ import numpy as np
 
 from ..metrics.latencies import Group
 from .course import SILENT_INTERVALS
-from .measured import Result, known_end
+from .measured import known_end
 from .measures import THROUGHPUT, Measure
+from .result import Result
 from .statistics import Shift, shift
 from .wording import figure, percent, title
 

@@ -14,11 +14,11 @@ from ..compare.comparison import Comparisons, comparable
 from ..compare.comparison import compare as compared
 from ..compare.comparison_view import blocks as comparison_blocks
 from ..compare.experiment import CannotCompare, Experiment
-from ..compare.measured import Result
+from ..compare.result import Result
 from ..results.repeats import CONFIDENCE, finished
 from ..results.requirements import Requirement, answers
-from ..results.result import Subject, read_worker
 from ..results.result_view import blocks, series
+from ..results.subject import Subject, read_worker
 from ..settings.record import SUFFIX
 from ..settings.settings import RunsSettings
 from ..show.as_text import text

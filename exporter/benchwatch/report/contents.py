@@ -5,7 +5,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ..compare.comparison_view import headline
-from ..compare.measured import Result, is_sum, measure
+from ..compare.measured import measure
 from ..compare.measures import (
     BANDWIDTH,
     LATENCY_MAX,
@@ -15,14 +15,15 @@ from ..compare.measures import (
     Measure,
     of_lost,
 )
+from ..compare.result import Result, is_sum
 from ..compare.wording import figure, heading, row_title
 from ..plots import run_tables
 from ..plots.benchmark import benchmark_figures, section
 from ..plots.plot import Plot
 from ..plots.run_view import Stage, View, stages
 from ..plots.section import Section, attempted_section
-from ..results.result import findings_of
 from ..results.result_view import objectives
+from ..results.subject import findings_of
 from . import sweep_section
 from .differences import Changed, changes, compared
 from .page import page

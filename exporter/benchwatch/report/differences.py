@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compare.changes import Row
+from ..compare.changes import Change
 from ..compare.comparison import Comparisons, compare
 from ..compare.comparison_view import blocks
 from ..compare.experiment import CannotCompare, Experiment
-from ..compare.measured import Result, is_sum
 from ..compare.measures import MEASURES
+from ..compare.result import Result, is_sum
 from ..compare.wording import heading, interval, level, percent, row_title
 from ..plots import theme
 from ..plots.axes import CHANGE, Axis
@@ -65,7 +65,7 @@ def changes(title: str, changed: Changed) -> Iterator[Section]:
 
 
 def _bars(found: Comparisons) -> Iterator[Plot]:
-    bars: list[tuple[str, Row]] = []
+    bars: list[tuple[str, Change]] = []
     for one in found.others:
         side = f", {one.other.name}" if len(found.others) > 1 else ""
         for row in one.rows:

@@ -12,7 +12,7 @@ from ..values.errors import FAILED, NOT_MET, UserError
 from ..values.printable import say
 
 if TYPE_CHECKING:
-    from ..results.remembered import PastResult
+    from ..compare.result import Outcome
 
 
 def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
@@ -72,7 +72,7 @@ def _history(options: argparse.Namespace) -> int:
     return NOT_MET if options.fail_on and worse else 0
 
 
-def _results(options: argparse.Namespace) -> list[tuple[str, "PastResult"]]:
+def _results(options: argparse.Namespace) -> list[tuple[str, "Outcome"]]:
     """The finished results, the oldest first, with the paths of their runs."""
     from ..results.listing import chosen_runs, since
     from ..values.input_files import shown

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compare.experiment import Experiment
-from ..compare.measured import Result
 from ..compare.measures import THROUGHPUT, Measure
+from ..compare.result import Result
 from ..compare.wording import figure, title
 from ..plots import theme
 from ..plots.axes import LATENCY, Axis, throughput

@@ -14,7 +14,7 @@ from ..values.printable import printable
 
 if TYPE_CHECKING:
     from .requirements import CheckedRequirement
-    from .result import Subject
+    from .subject import Subject
 
 _Answers = Sequence[Sequence["CheckedRequirement"]]
 """The checked requirements of each subject."""
@@ -52,8 +52,8 @@ def add_require(parser: argparse._ActionsContainer) -> None:
 
 def _show(options: argparse.Namespace) -> int:
     from .requirements import answers, requirement
-    from .result import read
     from .result_records import document, records_of
+    from .subject import read
 
     asked = [requirement(text) for text in options.require]
     settings = load_settings(options.config_file)

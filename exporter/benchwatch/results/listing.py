@@ -23,8 +23,9 @@ from ..values.input_files import expanded, shown
 from ..values.printable import say
 
 if TYPE_CHECKING:
+    from ..compare.result import Outcome
     from ..runs.place import RunPlace
-    from .remembered import PastResult, PastRun
+    from .remembered import PastRun
 
 SCHEMA = 1
 
@@ -118,16 +119,16 @@ def _list(options: argparse.Namespace) -> int:
 
 def _rows(path: str, run: "PastRun") -> Iterator[tuple[dict[str, Any], str]]:
     """For each of its results, what JSON has of it, and its figures as text; those of several tools share one row."""
-    results: dict[str, list[PastResult]] = {}
+    results: dict[str, list[Outcome]] = {}
     for result in run.results:
         results.setdefault(result.name, []).append(result)
     for name, those in results.items():
         yield _row(name, path, those), _figures(those[0]) if len(those) == 1 else ""
 
 
-def _row(name: str, path: str, results: Sequence["PastResult"]) -> dict[str, Any]:
+def _row(name: str, path: str, results: Sequence["Outcome"]) -> dict[str, Any]:
     """The keys of its JSON."""
-    from ..compare.measured import WORST_FIRST
+    from ..compare.result import WORST_FIRST
 
     worst = min(results, key=lambda one: WORST_FIRST.index(one.state))
     ends = [one.end for one in results if one.end is not None]
@@ -139,7 +140,7 @@ def _row(name: str, path: str, results: Sequence["PastResult"]) -> dict[str, Any
         "state": worst.state,
         "reason": worst.reason or None,
         "tools": sorted({one.tool for one in results}),
-        "workers": sum(one.workers for one in results),
+        "workers": sum(one.number for one in results),
         "start": min((one.start for one in results if one.start is not None), default=None),
         "end": max(ends) if len(ends) == len(results) else None,
         "seconds": max((one.length for one in results if one.length is not None), default=None),
@@ -152,7 +153,7 @@ def _row(name: str, path: str, results: Sequence["PastResult"]) -> dict[str, Any
     }
 
 
-def _figures(result: "PastResult") -> str:
+def _figures(result: "Outcome") -> str:
     from ..compare.measures import THROUGHPUT
     from ..compare.wording import figure
 

@@ -11,13 +11,13 @@ from typing import NamedTuple
 from ..compare.change_points import change_points
 from ..compare.measures import Measure, unit_of
 from ..compare.parameters import differences
+from ..compare.result import Outcome
 from ..compare.wording import figure, heading, title
 from ..metrics.latencies import Group
 from ..show.as_csv import Value
 from ..show.content import Block, Heading, Sentence, Tone, table
 from ..tools.roles import Roles
 from ..values.sparkline import sparkline
-from .remembered import PastResult
 
 _SHOWN = 30
 """Latest results in the table; all are in the CSV."""
@@ -29,11 +29,11 @@ _LONGEST_VALUE = 60
 class PastValue(NamedTuple):
     """One result of a series, and its value."""
 
-    result: PastResult
+    result: Outcome
     path: str
     value: float
     interval: tuple[float, float] | None
-    """See PastFigure."""
+    """Of 95 %, from its own reports; None with too few of them."""
 
 
 class PastChange(NamedTuple):
@@ -75,13 +75,13 @@ class PastSeries(NamedTuple):
         return {change.number: change for change in self.changes}
 
 
-def all_series(results: Iterable[tuple[str, PastResult]], measure: Measure) -> Iterator[PastSeries]:
+def all_series(results: Iterable[tuple[str, Outcome]], measure: Measure) -> Iterator[PastSeries]:
     """The series of results, the oldest first, with the paths of their runs."""
     series: dict[tuple[str, str, Group], list[PastValue]] = {}
     for path, result in results:
-        for one in result.figures:
-            if one.measure == measure.name:
-                own = series.setdefault((result.tool, result.unit, one.group), [])
+        for group in dict.fromkeys(group for group, _ in result.watched):
+            if (one := result.figures.get((group, measure))) is not None:
+                own = series.setdefault((result.tool, result.unit, group), [])
                 own.append(PastValue(result, path, one.value, one.interval))
     for (tool, _, group), each in series.items():
         yield PastSeries(tool, group, measure, each, list(_changes(each, measure)))
@@ -94,7 +94,7 @@ def _changes(results: Sequence[PastValue], measure: Measure) -> Iterator[PastCha
     for begin, place, end in zip(edges, points, edges[2:], strict=False):
         before = math.fsum(values[begin:place]) / (place - begin)
         after = math.fsum(values[place:end]) / (end - place)
-        left, right = (one.result.setup for one in results[place - 1 : place + 1])
+        left, right = (one.result for one in results[place - 1 : place + 1])
         word = "worse" if (after < before) == (measure.better == "higher") else "better"
         differing = [
             f"{one.name}: {_shortened(one.base)} -> {_shortened(one.other)}" for one in differences([left], [right], ())

@@ -8,83 +8,35 @@ damaged counts for nothing, one that cannot be written is not written, and any m
 """
 
 import hashlib
-import math
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
-from ..compare.measured import Result, Setup
 from ..compare.measures import MEASURES
-from ..compare.statistics import student
+from ..compare.result import Outcome, Result
 from ..history.find import open_run, reading
-from ..metrics.latencies import Group
 from ..runs.files import FileStatus
 from ..runs.observed_run import ObservedRun
 from ..runs.phase import ENDED
 from ..runs.place import RunPlace
 from ..settings.settings import RunsSettings
-from ..tools.registry import named
-from ..tools.roles import Roles
 from ..values.input_files import shown
 from ..values.version import VERSION
-from .result import of_run
+from .subject import of_run
 
 _KEPT_SECONDS = 90 * 86400.0
 """A file of the cache that was not written for so long is deleted."""
-
-
-class PastFigure(NamedTuple):
-    """A figure of a result, in base units."""
-
-    group: Group
-    measure: str
-    value: float
-    interval: tuple[float, float] | None
-    """Its 95 % interval, from its own reports; None with too few of them."""
-
-
-class PastResult(msgspec.Struct, frozen=True):
-    """One result; see `compare.measured.Result`."""
-
-    name: str
-    tool: str
-    unit: str
-    """Of its throughput."""
-    setup: Setup
-    workers: int
-    """How many it has, with those that only see what others count."""
-    state: str
-    reason: str
-    start: float | None
-    end: float | None
-    length: float | None
-    """Seconds; of an active run, to its last report."""
-    overall: tuple[float | None, float | None, float | None]
-    """Throughput, mean latency, p99."""
-    figures: tuple[PastFigure, ...]
-    """The main measures of the watched groups."""
-    measured: bool
-    labels: Mapping[str, str]
-    experiment: str
-
-    @property
-    def roles(self) -> Roles:
-        """The roles of its tool's families."""
-        tool = named(self.tool)
-        assert tool is not None
-        return next(each for each in tool.roles if each.unit.name == self.unit)
 
 
 class PastRun(msgspec.Struct, frozen=True):
     """One run."""
 
     labels: Mapping[str, str]
-    results: tuple[PastResult, ...]
+    results: tuple[Outcome, ...]
     problems: tuple[str, ...] = ()
     """What could not be read, a clause each."""
 
@@ -165,7 +117,7 @@ class _Folder:
     def read(self, run: ObservedRun, *, intervals: bool) -> PastRun:
         """Read a run, and remember it if it can be expected to stay as it is."""
         results = list(of_run(run, course=intervals))
-        found = PastRun(run.labels, tuple(map(_past, results)), (*run.bugs, *run.missing))
+        found = PastRun(run.labels, tuple(map(_plain, results)), (*run.bugs, *run.missing))
         key = _key(run.place)
         ended = all(worker.state in ENDED for result in results for worker in result.workers)
         settled = all(status.settled for status in run.place.files.values())
@@ -222,33 +174,9 @@ def _program() -> str:
     return hashlib.sha256(repr(known).encode()).hexdigest()
 
 
-def _past(result: Result) -> PastResult:
-    return PastResult(
-        result.name,
-        result.tool,
-        result.roles.unit.name,
-        result.setup,
-        len(result.workers),
-        result.state,
-        result.reason,
-        result.start,
-        result.end,
-        result.length,
-        result.overall,
-        tuple(_figures(result)),
-        result.measured,
-        result.labels,
-        next((one.runfile.repeat_of for one in result.workers if one.runfile.repeat_of), ""),
-    )
-
-
-def _figures(result: Result) -> Iterator[PastFigure]:
-    for group in dict.fromkeys(group for group, _ in result.watched()):
-        for measure in MEASURES:
-            if (figure := result.figures.get((group, measure))) is None:
-                continue
-            interval, estimate = None, figure.estimate
-            if estimate is not None and math.isfinite(estimate.relative_error):
-                width = student(0.975, estimate.degrees) * estimate.relative_error * figure.value
-                interval = max(figure.value - width, 0.0), figure.value + width
-            yield PastFigure(group, measure.name, figure.value, interval)
+def _plain(result: Result) -> Outcome:
+    """The result without what it was measured from, and with the figures of what is watched."""
+    groups = {group for group, _ in result.watched}
+    figures = {key: one for key, one in result.figures.items() if key[0] in groups and key[1] in MEASURES}
+    kept = {name: getattr(result, name) for name in Outcome.__struct_fields__}
+    return Outcome(**{**kept, "figures": figures})

@@ -11,8 +11,8 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..compare.measured import Result
 from ..compare.measures import CONNECTION, LATENCY_MAX, Measure, rank
+from ..compare.result import Result
 from ..compare.statistics import student
 from ..compare.steadiness import STEADY
 from ..metrics.latencies import Group

@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..compare.measured import Result, is_sum
 from ..compare.measures import (
     BANDWIDTH,
     CONNECTION,
@@ -31,6 +30,7 @@ from ..compare.measures import (
     rounded,
     unit_of,
 )
+from ..compare.result import Result, is_sum
 from ..compare.wording import heading
 from ..metrics.latencies import Group
 from ..tools.api import Tool
@@ -38,7 +38,7 @@ from ..tools.registry import TOOLS
 from ..values import numbers
 from ..values.durations import UNITS
 from ..values.errors import UserError
-from .result import longest_stall
+from .subject import longest_stall
 
 _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,

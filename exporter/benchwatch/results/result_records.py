@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..compare.final_numbers import labels_of, number, reported
-from ..compare.measured import Result
 from ..compare.measures import described, named_group, unit_of
+from ..compare.result import Result
 from ..compare.wording import heading
 from ..show.as_csv import Value, records
 from .repeats import CONFIDENCE, finished, kinds, repeated
 from .requirements import CheckedRequirement
-from .result import Subject, findings_of, kept_level, longest_stall, objective_of
 from .scalability import Bounded, Scalability
+from .subject import Subject, findings_of, kept_level, longest_stall, objective_of
 from .sweep import CapacityCurve, curves
 
 SCHEMA = 1

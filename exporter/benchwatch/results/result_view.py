@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from ..compare.measured import Result, results_of
+from ..compare.measured import results_of
 from ..compare.measures import THROUGHPUT, Measure, of_lost, rank
+from ..compare.result import Result
 from ..compare.wording import figure, heading, level, quantity, span, title
 from ..history.timeline import Timeline
 from ..metrics.latencies import Group
@@ -13,7 +14,7 @@ from ..values import numbers
 from ..values.timestamps import shown_moment
 from . import sweep_view
 from .repeats import CONFIDENCE, FEWEST, Repeated, finished, kinds, repeated
-from .result import ObjectiveKept, Subject, findings_of, kept_level, longest_stall, objective_of
+from .subject import ObjectiveKept, Subject, findings_of, kept_level, longest_stall, objective_of
 
 _OWN_LINE = frozenset({"unfinished", "unsteady", "stall", "failed", "skipped"})
 """Kinds of findings that `_facts` reports."""

@@ -15,8 +15,8 @@ from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from typing import NamedTuple
 
-from ..compare.measured import Result
 from ..compare.measures import LATENCY_MEAN, LATENCY_P99, THROUGHPUT, Measure, rounded
+from ..compare.result import Result
 from ..compare.steadiness import STEADY
 from ..metrics.latencies import Group
 from ..tools.roles import Roles
@@ -177,7 +177,7 @@ def _curve(
     group: Group, parameter: str, second: tuple[str, str] | None, points: Mapping[str, list[Result]]
 ) -> CapacityCurve:
     first = next(iter(points.values()))[0]
-    reports = first.latency_of(group)
+    reports = first.latencies[group]
     tail = reports if reports is not LATENCY_MEAN and (group, reports) in first.figures else None
     if all((group, LATENCY_P99) in run.figures for runs in points.values() for run in runs):
         tail = LATENCY_P99

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from ..compare.measured import Result
 from ..compare.measures import LATENCY_MEAN, THROUGHPUT, Measure
+from ..compare.result import Result
 from ..compare.wording import figure, heading, level, title
 from ..show.content import Block, Sentence, Table, table
 from ..values import numbers

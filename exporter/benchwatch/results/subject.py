@@ -11,10 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from ..compare.experiment import Experiment, faults_of
 from ..compare.findings import Finding, findings
-from ..compare.measured import Result, is_sum, results_of
+from ..compare.measured import results_of
 from ..compare.measures import Measure, compared, rounded
+from ..compare.result import Result, is_sum
 from ..compare.statistics import FEWEST_BATCHES
 from ..compare.steadiness import stalled, unsteady
 from ..history.find import find_runs, find_worker, nothing_recognised, one_thing
@@ -46,18 +49,17 @@ class ObjectiveKept(NamedTuple):
 
 def longest_stall(result: Result) -> float | None:
     """Seconds in which nothing completed, or for which nothing was reported; None without reports."""
-    found = [stalled(result, group) for group, _ in result.watched()]
+    found = [stalled(result, group) for group, _ in result.watched]
     known = [seconds for seconds in found if seconds is not None]
     return max(known) if known else None
 
 
 def kept_level(result: Result) -> bool | None:
     """Whether the main measures kept their level; None with too few reports."""
-    keys = list(result.watched())
-    courses = [result.courses.get(group) for group, _ in keys]
-    if not keys or any(course is None or len(course.ends) < FEWEST_BATCHES for course in courses):
+    courses = [result.courses.get(group) for group, _ in result.watched]
+    if not courses or any(course is None or len(course.ends) < FEWEST_BATCHES for course in courses):
         return None
-    return not any(unsteady(result, group, one) for group, one in keys)
+    return not any(unsteady(result, group, one) for group, one in result.watched)
 
 
 def findings_of(result: Result) -> list[Finding]:
@@ -73,7 +75,7 @@ def objective_of(result: Result) -> ObjectiveKept | None:
     if objective is None:
         return None
     for group in result.groups:
-        measure = result.latency_of(group)
+        measure = result.latencies[group]
         if is_sum(group) or (group, measure) not in result.figures:
             continue
         above = reports = 0
@@ -125,7 +127,7 @@ def read(paths: Iterable[Path], settings: RunsSettings, warmup: float | None = N
 def _with_its_path(subject: Subject, path: Path) -> Subject:
     """The subject, named by its path, because another one has the same name."""
     folder = path if path.name != subject.name else path.parent
-    each = [one._replace(name=f"{label(folder)}/{one.name}") for one in subject.results]
+    each = [replace(one, name=f"{label(folder)}/{one.name}") for one in subject.results]
     return subject._replace(name=f"{label(folder)}/{subject.name}", results=each)
 
 
