@@ -6,6 +6,7 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import NamedTuple, TypeVar
 
+from ..show.as_html import chip
 from ..values.errors import UserError
 from ..values.printable import in_html
 from . import theme
@@ -81,5 +82,5 @@ def _figure(plot: Plot, *, caption: bool) -> str:
 
 def legend(keys: Iterable[tuple[str, str]]) -> str:
     """Names with their colours as HTML; empty without any."""
-    lines = "".join(f"<li>{theme.chip(colour)}{in_html(name)}</li>" for name, colour in keys)
+    lines = "".join(f"<li>{chip(theme.variable(colour))}{in_html(name)}</li>" for name, colour in keys)
     return f'<ul class="keys">{lines}</ul>' if lines else ""

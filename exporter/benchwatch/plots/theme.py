@@ -44,9 +44,3 @@ def css() -> str:
 def variable(colour: str) -> str:
     """The CSS variable of a colour above."""
     return f"var(--{NAMES[colour]})"
-
-
-def chip(colour: str) -> str:
-    """A piece of a line of that colour, for a legend."""
-    line = f'<path d="M0 4H20" stroke="{variable(colour)}" stroke-width="3"/>'
-    return f'<svg class="chip" width="20" height="8" aria-hidden="true">{line}</svg>'

@@ -28,7 +28,7 @@ def table_html(table: Table) -> str:
     It has a head if a column has a name.
     """
     heads = "".join(
-        f'<th scope="col"{_classes(column)}>{_chip(column.colour)}{in_html(column.name)}</th>'
+        f'<th scope="col"{_classes(column)}>{chip(column.colour) if column.colour else ""}{in_html(column.name)}</th>'
         if column.name
         else "<td></td>"
         for column in table.columns
@@ -65,7 +65,9 @@ def _classes(column: Column, tone: Tone = "") -> str:
     return f' class="{found}"' if found else ""
 
 
-def _chip(colour: str) -> str:
+def chip(colour: str) -> str:
+    """A piece of a line of that colour, which CSS writes, beside the name of what has it; empty without one."""
     if not colour:
         return ""
-    return f'<svg class="chip" width="14" height="10"><rect width="14" height="10" fill="{colour}"/></svg>'
+    line = f'<path d="M0 4H20" stroke="{colour}" stroke-width="3"/>'
+    return f'<svg class="chip" width="20" height="8" aria-hidden="true">{line}</svg>'
