@@ -83,7 +83,7 @@ def _report(options: argparse.Namespace) -> int:
     from ..results.over import sweep_name
     from ..settings.record import SUFFIX
     from ..settings.settings import load_settings
-    from .contents import document, preview
+    from .contents import Contents
 
     if options.from_path and not options.over:
         raise ConfigError("--from-path requires --over, such as --over iodepth")
@@ -113,11 +113,12 @@ def _report(options: argparse.Namespace) -> int:
         from ..plots.machine import reasons, sections
 
         why, machine = reasons(prometheus, runs), sections(prometheus, runs)
-    html, missing = document(runs, why, machine)
+    report = Contents(runs)
+    html, missing = report.document(why, machine)
     content = html.encode(errors="replace")
     save("--output", options.output, content)
     if options.png:
-        save("--png", options.png, preview(runs))
+        save("--png", options.png, report.preview())
     for sentence in missing:
         say(sentence)
     print(

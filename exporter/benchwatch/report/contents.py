@@ -64,9 +64,8 @@ class _Chapter(NamedTuple):
     @property
     def warnings(self) -> list[str]:
         """What speaks against its figures, a sentence each."""
-        if self.changed and self.changed.found:
-            findings = [finding for one in self.changed.found.others for finding in one.findings]
-        else:  # a run that has not finished is named beside its plots
+        findings = [finding for one in (self.changed.others if self.changed else ()) for finding in one.findings]
+        if not (self.changed and self.changed.found):  # a run that has not finished is named beside its plots
             each = (findings_of(run) for _, run in self.others)
             findings = [finding for several in each for finding in several if finding.kind != "unfinished"]
         return [f"{finding.text}." for finding in findings]
@@ -106,61 +105,67 @@ def _chapters(runs: Sequence[View]) -> Iterator[_Chapter]:
         yield _Chapter(swept, others, stage, changed)
 
 
-def document(runs: Sequence[View], why: Iterable[Section], machine: Iterable[Section]) -> tuple[str, list[str]]:
-    """The whole page, and a sentence about each part of it that could not be made.
+class Contents:
+    """What a report shows of some runs, which are measured once for page and picture."""
 
-    `why` and `machine` are the sections that come from a Prometheus.
-    """
-    chapters = list(_chapters(runs))
-    slow = list(attempted_section("Why it was slow", lambda: why))
-    sections = [part for one in chapters for part in one.sections(alone=len(chapters) == 1)]
-    sections += attempted_section("Disks and vdisks", lambda: machine)
-    sections = [*slow, *sections] if len(runs) == 1 else [*sections, *slow]
-    sides = {run.side: run.colour for run in runs}
-    compared = [one.changed.found for one in chapters if one.changed and one.changed.found]
-    if len(sides) == 1 or any(one.changed for one in chapters):
-        known = {one.name for found in compared for other in found.others for one in other.parameters}
-        sections += _tables(runs, known)
-    else:
-        sections += [
-            part._replace(title=f"{part.title}: {one.stage.tool}")
-            for one in chapters
-            for part in _tables(one.stage.runs, ())
-        ]
-    title, lines = _opening(runs, chapters)
-    tiles = [(name, value) for _, name, value in _figures(chapters[0])] if len(runs) == 1 else []
-    html = page(
-        title,
-        lines,
-        tiles if len(tiles) <= _MOST_TILES else [],
-        list(sides.items()) if len(sides) > 1 else [],
-        sections,
-        list(dict.fromkeys(text for one in chapters for text in one.warnings)),
-    )
-    missing = [f"{plot.title}: {plot.missing}" for part in sections for plot in part.figures if plot.missing]
-    return html, [*missing, *(note for part in sections if not part.figures for note in part.notes)]
+    def __init__(self, runs: Sequence[View]) -> None:
+        self._runs = runs
+        self._chapters = list(_chapters(runs))
+        self._sides = {run.side: run.colour for run in runs}
 
+    def document(self, why: Iterable[Section], machine: Iterable[Section]) -> tuple[str, list[str]]:
+        """The whole page, and a sentence about each part of it that could not be made.
 
-def preview(runs: Sequence[View]) -> bytes:
-    """The picture of the runs, a PNG file: what came out, and the first plot."""
-    chapters = list(_chapters(runs))
-    title, lines = _opening(runs, chapters)
-    if len(lines) == 2:
-        title, *lines = lines
-    if len(runs) == 1:
-        figures = _figures(chapters[0])[:_MOST_LINES]
-        lines.insert(0, ", ".join(f"{name.removeprefix('latency ')} {value}" for _, name, value in figures))
-    return picture(title, lines, next((plot for one in chapters for plot in one.plots), None))
+        `why` and `machine` are the sections that come from a Prometheus.
+        """
+        slow = list(attempted_section("Why it was slow", lambda: why))
+        sections = [part for one in self._chapters for part in one.sections(alone=len(self._chapters) == 1)]
+        sections += attempted_section("Disks and vdisks", lambda: machine)
+        sections = [*slow, *sections] if len(self._runs) == 1 else [*sections, *slow]
+        sections += self._tables()
+        title, lines = self._opening()
+        tiles = [(name, value) for _, name, value in _figures(self._chapters[0])] if len(self._runs) == 1 else []
+        html = page(
+            title,
+            lines,
+            tiles if len(tiles) <= _MOST_TILES else [],
+            list(self._sides.items()) if len(self._sides) > 1 else [],
+            sections,
+            list(dict.fromkeys(text for one in self._chapters for text in one.warnings)),
+        )
+        missing = [f"{plot.title}: {plot.missing}" for part in sections for plot in part.figures if plot.missing]
+        return html, [*missing, *(note for part in sections if not part.figures for note in part.notes)]
 
+    def preview(self) -> bytes:
+        """The picture of the runs, a PNG file: what came out, and the first plot."""
+        title, lines = self._opening()
+        if len(lines) == 2:
+            title, *lines = lines
+        if len(self._runs) == 1:
+            figures = _figures(self._chapters[0])[:_MOST_LINES]
+            lines.insert(0, ", ".join(f"{name.removeprefix('latency ')} {value}" for _, name, value in figures))
+        return picture(title, lines, next((plot for one in self._chapters for plot in one.plots), None))
 
-def _opening(runs: Sequence[View], chapters: Sequence[_Chapter]) -> tuple[str, list[str]]:
-    """The title, and what came out in a few lines, of which the last is the summary."""
-    first, *others = dict.fromkeys(run.side for run in runs)
-    names = ", ".join(others[:_NAMED] + ["others"] * (len(others) > _NAMED))
-    title = f"{first} and {names}" if names else first
-    if any(one.changed for one in chapters):
-        title = f"{names} against {first}"
-    return title, [*[line for one in chapters for line in one.found][:_MOST_LINES], _summary(runs)]
+    def _opening(self) -> tuple[str, list[str]]:
+        """The title, and what came out in a few lines, of which the last is the summary."""
+        first, *others = self._sides
+        names = ", ".join(others[:_NAMED] + ["others"] * (len(others) > _NAMED))
+        title = f"{first} and {names}" if names else first
+        if any(one.changed for one in self._chapters):
+            title = f"{names} against {first}"
+        found = [line for one in self._chapters for line in one.found]
+        return title, [*found[:_MOST_LINES], _summary(self._runs)]
+
+    def _tables(self) -> Iterator[Section]:
+        """What the tools reported, and how; of all runs, or of each tool if nothing is compared."""
+        compared = [one.changed for one in self._chapters if one.changed]
+        if compared or len(self._sides) == 1:
+            known = {one.name for each in compared for other in each.others for one in other.parameters}
+            yield from _tables(self._runs, known)
+            return
+        for one in self._chapters:
+            for part in _tables(one.stage.runs, ()):
+                yield part._replace(title=f"{part.title}: {one.stage.tool}")
 
 
 def _summary(runs: Sequence[View]) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compare.changes import Change
-from ..compare.comparison import Comparisons, compare
+from ..compare.comparison import Comparison, Comparisons, compare
 from ..compare.comparison_view import blocks
 from ..compare.experiment import CannotCompare, Experiment
 from ..compare.measures import MEASURES
@@ -36,6 +36,11 @@ class Changed(NamedTuple):
     found: Comparisons | None
     notes: Sequence[str]
     """Why sides are left out."""
+
+    @property
+    def others(self) -> Sequence[Comparison]:
+        """What changed, for each of the others."""
+        return self.found.others if self.found else ()
 
 
 def compared(measured: Sequence[tuple[View, Result]]) -> Changed:
