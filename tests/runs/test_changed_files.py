@@ -150,32 +150,6 @@ def test_a_file_that_was_written_anew_is_read_again(
         assert watched.agrees()
 
 
-def test_a_change_in_the_middle_of_what_was_read_is_found_while_the_file_grows(watched: Watched, place: Place) -> None:
-    path = place("r/w.out", lines(10_000, 1))
-    watched.look()
-    with path.open("r+b") as file:
-        file.seek(300_000 // 68 * 68)
-        file.write(lines(100, 2, 10_000)[: 50 * 68])
-    for second in range(10_001, 10_101):
-        with path.open("ab") as file:
-            file.write(lines(1, second, second))
-        if watched.look() == watched.fresh():
-            return
-    pytest.fail("not found")
-
-
-def test_a_change_in_the_middle_of_an_ended_run_is_found(watched: Watched, place: Place) -> None:
-    path = place("r/w.out", lines(4_000, 1) + report(1))
-    before = watched.look()
-    assert before['benchwatch_run_state{run="r",worker="w",state="finished"}'] == 1
-    with path.open("r+b") as file:
-        file.seek(136_000)
-        file.write(b"?" * 1000)
-    os.utime(path, (NOW, NOW))
-    assert watched.agrees()
-    assert watched.look() != before
-
-
 def test_a_file_that_is_written_again_in_the_moment_it_is_read_is_read_again(watched: Watched, place: Place) -> None:
     path = place("r/w.out", report(0))
     for seed in range(1, 200):
@@ -316,17 +290,6 @@ def test_a_change_beside_a_hole_is_found(watched: Watched, place: Place, after: 
             file.seek(offset)
             file.write(after)
         assert watched.agrees()
-
-
-def test_what_was_read_and_released_as_a_hole_stays_counted(watched: Watched, place: Place) -> None:
-    path = place("r/w.out", lines(1000, 1))
-    before = watched.look()
-    with path.open("r+b") as file:
-        file.write(bytes(40_000))
-    with path.open("ab") as file:
-        file.write(lines(1, 1, 1001))
-    records = 'benchwatch_stream_records_total{run="r",worker="w",tool="pgbench"}'
-    assert watched.look()[records] == before[records] + 1 == 1001
 
 
 def test_a_file_that_is_copied_and_truncated_is_one_stream(watched: Watched, place: Place) -> None:

@@ -5,18 +5,14 @@ A watched file may be appended to, rotated (renamed `x` -> `x.1`, or copied and 
 of these has changed, the file has not changed either, provided that its times are old enough for another change to show
 (SETTLED).
 
-Only the content shows whether the bytes that were read are still there, so a checksum of each block is kept. When the
-status has changed,
-
-- another identity, or a size smaller than the number of bytes read, means another file;
-- the first block and the last two are compared before anything more is read;
-- the other blocks are compared in turn: some at each read while the file grows, all of them when it has stopped.
+Only the content shows whether the bytes that were read are still there. When the status has changed, and once more when
+it is old enough, another identity, or a size smaller than the number of bytes read, means another file; otherwise the
+first block and the last ones are compared, by their checksums, before anything more is read.
 
 A file that was read to its end is opened again when its status changes, and otherwise once a second, because a remote
 file system may report an old status for a file that nobody opens.
 
-New zeros match anything: a log that was read may be released to the file system by punching a hole in it. Holes are
-skipped, not read: a file that is truncated while a tool has it open may begin with one of any length.
+Holes are skipped, not read: a file that is truncated while a tool has it open may begin with one of any length.
 
 Only regular files count, so nothing here blocks on a pipe or a socket.
 """
@@ -26,7 +22,6 @@ import os
 import stat
 import sys
 import time
-from array import array
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -48,10 +43,6 @@ _LISTED_AFRESH = 30.0
 """Seconds after which a folder is listed anyway: its times do not show everything, such as a new target of a link."""
 _BLOCK = 16 * 1024
 """Bytes per checksum."""
-_COMPARED_GROWING = 4
-_COMPARED_QUIET = 256
-"""Blocks compared at each read, besides the first and last ones."""
-_SPARSE = bytes(512)
 _ZEROS = bytes(_BLOCK)
 
 
@@ -167,6 +158,13 @@ def read_head(path: Path) -> bytes:
         return (file.read(HEAD) or b"").lstrip(b"\0").removeprefix(MARK)
 
 
+class _Block(NamedTuple):
+    """Bytes of a file that were read."""
+
+    begin: int
+    checksum: int
+
+
 class GrowingFile:
     """One file, which is read on to its current end each time that it grows."""
 
@@ -181,20 +179,13 @@ class GrowingFile:
         """Bytes read so far."""
         self.seen: FileStatus | None = None
         """The status at which the file was read and compared to its end; None until then."""
-        self.compared = 0
-        """Bytes compared at the last read, except those of the first and last blocks."""
-        self._blocks = array("I")  # checksums of whole blocks
-        self._begins = array("Q")  # where they begin
-        self._zeros: dict[int, int] = {}  # how many zeros are in a block that begins there; none in the others
-        self._holes: list[tuple[int, int]] = []  # begin and end of each hole that was skipped; whole blocks
+        self._first: _Block | None = None  # the first whole block
+        self._whole: _Block | None = None  # the last one
         self._last = 0  # checksum of the part read of the block that contains the offset
-        self._last_zeros = 0  # the zeros in that part
-        self._compared: FileStatus | None = None  # the status at the last read
+        self._compared: FileStatus | None = None  # the status at which these were compared
+        self._settled = False  # whether that was settled
         self._rests: FileStatus | None = None  # the same, if the file was read to its end and another change would show
         self._rests_until = 0.0
-        self._settled = False  # whether that status was settled when the comparison began
-        self._owed = 0  # number of blocks yet to be compared
-        self._next = 0  # the block compared last
 
     @property
     def is_there(self) -> bool:
@@ -217,52 +208,26 @@ class GrowingFile:
             if found.identity != self.identity or found.size < self.offset:
                 raise Rewritten
             is_fine = time.time_ns() - found.changed > _FINE_NS
-            if found != self._compared:
-                self._compare_ends(descriptor)
-                self._begin(found)
+            if found != self._compared or not self._settled:
+                self._compare(descriptor)
+                self._compared, self._settled = found, found.settled
             data = os.pread(descriptor, limit, self.offset)
             if len(data) == limit and not data.strip(b"\0") and self._skip_hole(descriptor, found.size):
                 data = os.pread(descriptor, limit, self.offset)
-            number = _COMPARED_QUIET if self._settled and not data else _COMPARED_GROWING
-            self.compared = self._compare_some(descriptor, min(number, self._owed))
         finally:
             os.close(descriptor)
         self._rests = found if is_fine and self.offset + len(data) == found.size else None
         self._rests_until = time.monotonic() + _REST
-        if data:
-            self._add(data)
-        elif not self._owed:
-            if self._settled:
-                self.seen = found
-            elif found.settled:
-                self._begin(found)
+        self.seen = found if self._settled and not data else None
+        self._add(data)
         return data, found.modified
 
-    def _begin(self, status: FileStatus) -> None:
-        """Begin to compare all blocks, starting where the last comparison stopped."""
-        self.seen = None
-        self._compared, self._settled = status, status.settled
-        self._owed = len(self._blocks)
-
-    def _compare_ends(self, descriptor: int) -> None:
-        whole = len(self._blocks)
-        for block in {0, whole - 1} if whole else ():
-            self._compare(descriptor, block)
-        rest = self.offset % _BLOCK
-        _check(os.pread(descriptor, rest, self.offset - rest), self._last, self._last_zeros)
-        if any(_data_after(descriptor, begin) < end for begin, end in self._holes):
-            raise Rewritten
-
-    def _compare_some(self, descriptor: int, number: int) -> int:
-        for _ in range(number):
-            self._next = self._next + 1 if self._next + 1 < len(self._blocks) else 0
-            self._owed -= 1
-            self._compare(descriptor, self._next)
-        return number * _BLOCK
-
-    def _compare(self, descriptor: int, block: int) -> None:
-        begin = self._begins[block]
-        _check(os.pread(descriptor, _BLOCK, begin), self._blocks[block], self._zeros.get(begin, 0))
+    def _compare(self, descriptor: int) -> None:
+        """Raises Rewritten if a block that is known has other content."""
+        last = _Block(self.offset - self.offset % _BLOCK, self._last)
+        for begin, checksum in filter(None, {self._first, self._whole, last}):
+            if crc32(os.pread(descriptor, min(_BLOCK, self.offset - begin), begin)) != checksum:
+                raise Rewritten
 
     def _skip_hole(self, descriptor: int, size: int) -> bool:
         """Go on after the hole at the offset; returns whether there is one."""
@@ -270,8 +235,7 @@ class GrowingFile:
         if end < self.offset + _BLOCK:
             return False
         self._add(_ZEROS[: -self.offset % _BLOCK])
-        begin, self.offset = self.offset, end - end % _BLOCK
-        self._holes.append((begin, self.offset))
+        self.offset = end - end % _BLOCK
         self._add(_ZEROS[: end - self.offset])
         return True
 
@@ -280,16 +244,12 @@ class GrowingFile:
         while rest:
             room = _BLOCK - self.offset % _BLOCK
             self._last = crc32(rest[:room], self._last)
-            self._last_zeros += bytes(rest[:room]).count(0)
             self.offset += len(rest[:room])
             rest = rest[room:]
             if self.offset % _BLOCK == 0:
-                begin = self.offset - _BLOCK
-                if self._last_zeros:
-                    self._zeros[begin] = self._last_zeros
-                self._begins.append(begin)
-                self._blocks.append(self._last)
-                self._last = self._last_zeros = 0
+                self._whole = _Block(self.offset - _BLOCK, self._last)
+                self._first = self._first or self._whole
+                self._last = 0
 
 
 def _data_after(descriptor: int, offset: int) -> int:
@@ -298,14 +258,3 @@ def _data_after(descriptor: int, offset: int) -> int:
         return os.lseek(descriptor, offset, os.SEEK_DATA)
     except OSError as error:  # a hole to the end, or a file system without holes
         return sys.maxsize if error.errno == errno.ENXIO else offset
-
-
-def _check(data: bytes, known: int, zeros: int) -> None:
-    """Raises Rewritten unless the data has the known checksum, or a hole that it did not have with so many zeros."""
-    if crc32(data) != known and not (data.count(0) > zeros and _has_hole(data)):
-        raise Rewritten
-
-
-def _has_hole(data: bytes) -> bool:
-    """Whether these bytes are in or next to a hole: no benchmark prints zeros."""
-    return data.startswith(b"\0") or data.endswith(b"\0") or _SPARSE in data

@@ -101,7 +101,6 @@ class Reader:
                 stream.unreadable = str(error.strerror)
                 continue
             stream.unreadable = ""
-            taken += stream.compared
             continues_settled = stream.settled and data[:1] not in b"\r\n"
             if data and (self.cut_off is not None or continues_settled):
                 raise Rewritten  # its parser was closed, or has settled a line that now continues

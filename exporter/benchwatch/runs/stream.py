@@ -28,8 +28,6 @@ class Stream:
         self._cut: bytes | None = None
         self.in_older_part = False
         """Whether a newer file than the one being read has content."""
-        self.compared = 0
-        """Bytes compared at the last read (see `GrowingFile`)."""
         self.restart()
 
     def restart(self) -> None:
@@ -98,7 +96,6 @@ class Stream:
 
     def read(self, limit: int, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
         """New bytes (none at the end) and when they were written, Unix seconds. Raises Rewritten or OSError."""
-        self.compared = 0
         if self.plan.cut is not None:
             return self._read_cut(files)
         found = [files.get(name) for name, _ in self.plan.parts]
@@ -127,9 +124,7 @@ class Stream:
     def _read_file(self, file: GrowingFile, limit: int, status: FileStatus | None) -> tuple[bytes, float]:
         if status is None or file.rests(status):
             return b"", 0.0
-        data, modified = file.read(limit)
-        self.compared += file.compared
-        return data, modified
+        return file.read(limit)
 
     def _read_cut(self, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
         """The part of the files that holds the chosen run, all at once."""
