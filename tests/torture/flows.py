@@ -247,10 +247,11 @@ class Flow:
         self._did("overwrite", path)
 
     def _change(self, path: Path) -> None:
-        """Bytes at the beginning or near the end: a reader compares the first and the last blocks."""
+        """Bytes in the first 16 KiB or near the end: a reader compares the first and the last blocks."""
         size = path.stat().st_size
+        places = self.chance.randrange(min(size, 1 << 14) + 1), max(0, size - self.chance.randrange(400))
         with path.open("r+b") as file:
-            file.seek(self.chance.choice((0, max(0, size - self.chance.randrange(400)))))
+            file.seek(self.chance.choice(places))
             file.write(self.chance.choice((b"7", b"\n", b"tps = 1\n", b"?" * 300)))
         self._did("change", path)
 
