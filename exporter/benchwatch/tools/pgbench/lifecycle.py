@@ -91,6 +91,9 @@ _FORMS: list[tuple[Kind, str]] = [
 ]
 """The first form that a line has says what it is."""
 _COMPILED = [(kind, re.compile(form)) for kind, form in _FORMS]
+_ANYWHERE = [(kind, form) for kind, form in _COMPILED if not form.pattern.startswith("^")]
+_AT_BEGINNING = re.compile("|".join(re.sub(r"\?P<\w+>", "?:", form) for _, form in _FORMS if form.startswith("^")))
+"""Whether a line has one of the other forms: the many lines of -d have none."""
 
 _NO_SERVER = re.compile(
     r"[Cc]onnection to (?:database|server)\b|could not (?:connect to server|translate host name)"
@@ -111,7 +114,7 @@ _KNOWN = re.compile(
 
 def event(text: str) -> LifecycleEvent | None:
     """What a line says about the course of a benchmark or an initialisation; None if nothing."""
-    for kind, form in _COMPILED:
+    for kind, form in _COMPILED if _AT_BEGINNING.match(text) else _ANYWHERE:
         if match := form.search(text):
             said = match.groupdict()
             message, seconds = " ".join((said.get("text") or "").split()), said.get("seconds")

@@ -21,7 +21,7 @@ from .transactions import completed
 
 _EMPTY_SECONDS = 2
 """How many consecutive seconds without a transaction are reported: more would repeat the same."""
-_STEP = 4096
+_STEP = 256
 _NEAR = 64
 """Bytes within which a line is found one by one."""
 
