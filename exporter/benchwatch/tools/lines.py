@@ -1,11 +1,11 @@
-"""Splits a stream in arbitrary chunks into whole lines, with bounded memory; and the common part of parsers of text.
+"""The common part of parsers of text: splits a stream in arbitrary chunks into whole lines, with bounded memory.
 
 It drops NUL bytes, as a file that is truncated while a benchmark has it open begins with a hole of them, and byte order
 marks, with which some programs on Windows begin a text.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 from .api import Misread
 
@@ -20,73 +20,6 @@ EXCERPT = 400
 """Longest quotation of a line, characters."""
 
 
-class Overlong(NamedTuple):
-    """Stands for one line of more than LIMIT bytes; `excerpt` is its beginning."""
-
-    excerpt: bytes
-
-
-class WholeLines:
-    """Returns the lines of a stream as soon as they are complete, in blocks that end with a newline."""
-
-    def __init__(self) -> None:
-        self._kept: list[bytes] = []
-        self._size = 0
-        self._dropping = False
-
-    def feed(self, data: bytes) -> Iterator[bytes | Overlong]:
-        """Blocks of complete lines, with an Overlong in place of each dropped line."""
-        if b"\0" in data:
-            data = data.replace(b"\0", b"")
-        for position in range(0, len(data), _SLICE):
-            yield from self._slice(data[position : position + _SLICE])
-
-    @property
-    def rest(self) -> bytes:
-        """The incomplete last line; empty if none has begun, or if it is too long."""
-        return b"" if self._dropping else b"".join(self._kept).replace(MARK, b"")
-
-    def close(self) -> bytes:
-        """The last line, which lacks its newline; empty if there is none."""
-        rest = self.rest
-        self._start_line(b"")
-        return rest
-
-    def _slice(self, data: bytes) -> Iterator[bytes | Overlong]:
-        first = data.find(b"\n")
-        if first < 0:
-            if not self._dropping:
-                self._kept.append(data)
-                self._size += len(data)
-                if self._size > LIMIT:
-                    yield self._drop()
-            return
-        begin = 0
-        if not self._dropping and self._size + first > LIMIT:
-            self._kept.append(data[:first])
-            yield self._drop()
-        if self._dropping:
-            begin = first + 1
-        end = data.rfind(b"\n") + 1
-        block = b"".join((*([] if begin else self._kept), data[begin:end]))
-        if MARK in block:
-            block = block.replace(MARK, b"")
-        self._start_line(data[end:])
-        if block:
-            yield block
-
-    def _drop(self) -> Overlong:
-        excerpt = b"".join(self._kept)[:_BEGINNING]
-        self._kept = []
-        self._dropping = True
-        return Overlong(excerpt)
-
-    def _start_line(self, begun: bytes) -> None:
-        self._kept = [begun] if begun else []
-        self._size = len(begun)
-        self._dropping = False
-
-
 class LineParser:
     """The common part of parsers of text. A subclass reads each line in `_read`."""
 
@@ -97,7 +30,8 @@ class LineParser:
 
     def __init__(self) -> None:
         self.records = 0
-        self._lines = WholeLines()
+        self._incomplete = bytearray()  # the incomplete last line
+        self._is_dropping = False  # whether that is too long
         self._number = 0
         self._undated = False
         self._out: list[Any] = []
@@ -109,31 +43,56 @@ class LineParser:
     @property
     def undated(self) -> bool:
         """See Parser."""
-        return self._undated or bool(self._lines.rest)
+        return self._undated or bool(self._last_line)
+
+    @property
+    def _last_line(self) -> bytes:
+        """The incomplete last line; empty if none has begun, or if it is too long."""
+        return bytes(self._incomplete).replace(MARK, b"")
+
+    def _end_last_line(self) -> bytes:
+        """The same; it is taken as a line."""
+        rest, self._incomplete, self._is_dropping = self._last_line, bytearray(), False
+        return rest
 
     def feed(self, data: bytes) -> list[Any]:
         """See Parser."""
-        for block in self._lines.feed(data):
-            if isinstance(block, Overlong):
-                self._number += 1
-                excerpt = block.excerpt.decode("utf-8", "replace")
-                self._misread("line_too_long", f"{excerpt} ... (more than {LIMIT} bytes)")
-                continue
-            self._block(block)
+        if b"\0" in data:
+            data = data.replace(b"\0", b"")
+        for position in range(0, len(data), _SLICE):
+            self._slice(data[position : position + _SLICE])
         return self._taken()
+
+    def _slice(self, data: bytes) -> None:
+        first = data.find(b"\n")
+        if len(self._incomplete) + (first if first >= 0 else len(data)) > LIMIT:
+            self._number += 1
+            excerpt = (self._incomplete + data)[:_BEGINNING].decode("utf-8", "replace")
+            self._misread("line_too_long", f"{excerpt} ... (more than {LIMIT} bytes)")
+            self._incomplete, self._is_dropping = bytearray(), True
+        if self._is_dropping:
+            if first < 0:
+                return
+            data, self._is_dropping = data[first + 1 :], False
+        if end := data.rfind(b"\n") + 1:
+            block = b"".join((self._incomplete, data[:end]))
+            self._incomplete = bytearray(data[end:])
+            self._block(block.replace(MARK, b"") if MARK in block else block)
+        else:
+            self._incomplete += data
 
     def settle(self) -> list[Any]:
         """See Parser."""
-        rest = self._lines.rest.rstrip()
+        rest = self._last_line.rstrip()
         if not rest or not self._is_whole(rest):
             return []
-        self._lines.close()
+        self._end_last_line()
         self._line(rest)
         return self._taken()
 
     def close(self) -> list[Any]:
         """See Parser."""
-        if (found := self.settle()) or not (rest := self._lines.close()):
+        if (found := self.settle()) or not (rest := self._end_last_line()):
             return found
         self._number += 1
         before = self.records

@@ -61,11 +61,11 @@ class TextParser(LineParser):
 
     def settle(self) -> list[Any]:
         """See tools.Parser. More digits may follow a line that ends in one, unless it is a progress line."""
-        rest = self._lines.rest.rstrip(b"\r")
+        rest = self._last_line.rstrip(b"\r")
         if not rest:
             return []
         trial = deepcopy(self)
-        trial._lines.close()
+        trial._end_last_line()
         trial._line(rest)
         found = trial._taken()
         if not found or not all(map(_is_whole, found)) or (rest[-1:].isdigit() and not isinstance(found[-1], Progress)):

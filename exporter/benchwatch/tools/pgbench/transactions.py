@@ -91,7 +91,7 @@ class LogParser(LineParser):
 
     def close(self) -> list[Misread]:
         """See tools.Parser."""
-        if rest := self._lines.close():
+        if rest := self._end_last_line():
             self._number += 1
             self._misread("truncated_line", rest.decode("utf-8", "replace"))
         return self._taken()
