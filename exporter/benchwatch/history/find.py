@@ -52,21 +52,16 @@ def find_runs(
     buckets: Buckets = NO_HISTOGRAMS,
     *,
     different: str = "",
-    unreadable: list[str] | None = None,
 ) -> list[ObservedRun]:
-    """The runs in these files and folders (see find_places), not yet read.
-
-    Raises ConfigError for a run that cannot be read; with `unreadable`, it is left out, and its sentence added there.
-    """
+    """The runs in these files and folders (see find_places), not yet read. Raises ConfigError and OSError."""
     runs: list[ObservedRun] = []
     most: dict[str, int] = {}  # by what was asked for with a number: how many runs a file holds
-    for place in find_places(paths, settings, different=different, unreadable=unreadable):
-        with reading(place.path, unreadable):
-            run = open_run(place, settings, buckets)
-            if place.number:
-                most[place.asked] = max(most.get(place.asked, 0), run.choose(place.number))
-            if run.plans or not place.number:
-                runs.append(run)
+    for place in find_places(paths, settings, different=different):
+        run = open_run(place, settings, buckets)
+        if place.number:
+            most[place.asked] = max(most.get(place.asked, 0), run.choose(place.number))
+        if run.plans or not place.number:
+            runs.append(run)
     for asked, number in most.items():
         if number and all(run.place.asked != asked for run in runs):
             path = asked.rpartition("#")[0]
