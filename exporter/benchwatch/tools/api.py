@@ -98,20 +98,17 @@ def read_lines(parser: Parser, data: bytes | mmap) -> Iterator[ReadLine]:
 def dated(lines: Iterable[ReadLine]) -> Iterator[Moment]:
     """When lines were written whose records have a `time`, seconds since the start of the run.
 
-    A record may have `begun` as well, the time of that start, Unix seconds. Of several runs in one stream that do not
-    say when they began, only the last is dated.
+    Of several runs in one stream, only the last is dated.
     """
-    begun = 0.0  # unknown
     moments: list[Moment] = []
     for end, records in lines:
         time: float | None = None
         for record in records:
             if isinstance(record, Begin):
-                begun, moments = 0.0, [moment for moment in moments if not moment.elapsed]
-            begun = begun or getattr(record, "begun", 0.0)
+                moments = []
             time = getattr(record, "time", None) or time
         if time is not None:
-            moments.append(Moment(end, begun + time, elapsed=not begun))
+            moments.append(Moment(end, time, elapsed=True))
     yield from moments
 
 

@@ -96,7 +96,11 @@ class State:
             beginning(seconds, self._written[stream], tolerance, interval, self._ROUNDING)
             for stream, seconds in self._elapsed.items()
         )
-        return min(starts, default=None) if self._begun is None else self._begun
+        if self._begun is None:
+            return min(starts, default=None)
+        # A tool that prints whole seconds began up to one later, and never before its launcher.
+        launched = (one.begun for one in self._written.values() if one.recorded and one.begun is not None)
+        return max((self._begun, *(begun for begun in launched if begun < self._begun + 1)))
 
     @property
     def last_report(self) -> float | None:

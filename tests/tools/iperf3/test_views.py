@@ -179,3 +179,15 @@ def test_retransmits_a_second_are_by_the_time_that_the_sender_measured(
     (subject,) = json.loads(capsys.readouterr().out)["subjects"]
     rates = [one["value"] for one in subject["results"][0]["figures"] if one["name"] == "retransmits_per_second"]
     assert rates == [pytest.approx(sent["retransmits"] / sent["seconds"], rel=1e-9)]
+
+
+def test_a_version_that_prints_whole_seconds_began_at_its_launch(tmp_path: Path) -> None:
+    """A document of 3.12 says the second in which the test began, the launcher's record when in it."""
+    recording = json.loads(data_of(client("json-tcp-p2-3.12")))
+    launched = recording["start"]["timestamp"]["timesecs"] + 0.95
+    (tmp_path / "w.out").write_bytes(data_of(client("json-tcp-p2-3.12")))
+    (tmp_path / "w.yaml").write_text(f"start: {launched}\nend: {launched + 3.1}\nexit_code: 0\n")
+    (worker,) = read_timelines([tmp_path])
+    assert worker.span == pytest.approx((launched, launched + recording["end"]["sum_sent"]["seconds"]), abs=0.001)
+    (rates,) = worker.get(IPERF3.roles[0].rate)
+    assert rates.times[0] == pytest.approx(launched + recording["intervals"][0]["sum"]["end"], abs=0.001)

@@ -38,11 +38,6 @@ class Said(NamedTuple):
     name: str
     value: str
 
-    @property
-    def begun(self) -> float:
-        """When the run began, Unix seconds; 0 if this does not say it."""
-        return float(self.value) if self.name == "begun" else 0.0
-
 
 class Failed(NamedTuple):
     """A message that says why the run ended early."""
