@@ -2,7 +2,8 @@
 
 https://plotly.com/javascript/reference/ has their fields.
 
-`plots.js`, which stands in pages and reports beside plotly's own script, draws them.
+`plots.js`, which stands in pages and reports beside plotly's own script, adds what all plots have in common and draws
+them.
 """
 
 import base64
@@ -271,18 +272,11 @@ def _layout(plot: Plot, x_unit: str, y_unit: str) -> Figure:
     if not plot.x.form:
         clock = "%-H:%M:%S" if plot.length > _HOUR else "%-M:%S"
         x |= {"type": "date", "hoverformat": clock, "tickformat": clock}
-    soft = _colour(theme.SOFT)
     return {
         "margin": {"l": 74, "r": 18, "t": 30, "b": 34},
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"color": _colour(theme.INK), "size": 12},
         "hovermode": "closest" if plot.heat is not None else "x unified",
-        "hoverlabel": {"bgcolor": _colour(theme.CARD), "bordercolor": _colour(theme.LINE), "namelength": -1},
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"color": soft}},
-        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": soft, "activecolor": _colour(theme.INK)},
+        "legend": {},
         "showlegend": len(plot.drawings) > 1,
-        "uirevision": "kept",
         "xaxis": x,
         "yaxis": y,
     }
@@ -301,9 +295,7 @@ def _between(low: float, high: float, axis: Axis) -> Figure:
 
 def _axis(axis: Axis, unit: str) -> Figure:
     name = " ".join(filter(None, (axis.name if axis is not LATENCY else "", unit)))
-    title = {"text": _text(name), "font": {"size": 11, "color": _colour(theme.SOFT)}, "standoff": 4}
-    found: Figure = {"title": title, "gridcolor": _colour(theme.LINE), "linecolor": _colour(theme.LINE)}
-    found |= {"zeroline": False, "tickfont": {"color": _colour(theme.SOFT), "size": 11}}
+    found: Figure = {"title": {"text": _text(name)}}
     if axis.form:
         found |= {
             "tickformat": axis.form,

@@ -7,6 +7,16 @@ window.plots = (() => {
     displaylogo: false, responsive: true, doubleClick: false,
     modeBarButtons: [["toImage"]], displayModeBar: touch ? false : "hover",
   };
+  // What all plots have in common; a name of a colour stands for the page's.
+  const clear = "rgba(0,0,0,0)";
+  const axis = {gridcolor: "--line", linecolor: "--line", zeroline: false, tickfont: {color: "--soft", size: 11}};
+  const title = {font: {size: 11, color: "--soft"}, standoff: 4};
+  const base = {
+    paper_bgcolor: clear, plot_bgcolor: clear, font: {color: "--ink", size: 12}, uirevision: "kept",
+    hoverlabel: {bgcolor: "--card", bordercolor: "--line", namelength: -1},
+    legend: {orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: {color: "--soft"}},
+    modebar: {bgcolor: clear, color: "--soft", activecolor: "--ink"},
+  };
   const link = location.hash.match(/^#zoom=([\d.]+),([\d.]+)$/);
   const start = Date.UTC(2000);
   let moment = null, zoom = link && [start + 1000 * link[1], start + 1000 * link[2]], busy = false;
@@ -19,6 +29,12 @@ window.plots = (() => {
     if (Array.isArray(value)) return typeof value[0] === "number" ? value : value.map(themed);
     if (value === null || typeof value !== "object") return value;
     return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, themed(one)]));
+  };
+
+  const dressed = figure => {
+    const {legend, xaxis, yaxis, ...layout} = figure.layout;
+    const [x, y] = [xaxis, yaxis].map(one => ({...axis, ...one, title: {...title, ...one.title}}));
+    return {...figure, layout: {...base, ...layout, legend: {...base.legend, ...legend}, xaxis: x, yaxis: y}};
   };
 
   const coloured = trace => {
@@ -85,7 +101,7 @@ window.plots = (() => {
     const [words, source] = [chart.querySelector("p"), chart.querySelector("script")];
     let canvas = chart.querySelector(".canvas");
     try {
-      const figure = themed(JSON.parse(source.textContent));
+      const figure = themed(dressed(JSON.parse(source.textContent)));
       figure.data.forEach(coloured);
       dated(figure);
       Object.assign(figure.layout, {dragmode: touch ? false : "zoom"});
