@@ -1,4 +1,4 @@
 """Plots and tables of runs as HTML: what the report and the exporter's own pages share.
 
-Drawings have no scripts, no style attributes and no external content. Figures and their words come from `compare`.
+Figures and their words come from `compare`. A browser draws plots; without its scripts, their words stand there.
 """

@@ -1,4 +1,4 @@
 """`benchwatch report`: runs as one HTML file with plots, tables and all figures.
 
-The page loads nothing and runs no script; verdicts and intervals come from `compare`, never from here.
+The page loads nothing and runs only the scripts that draw plots; verdicts and intervals come from `compare`.
 """

@@ -12,7 +12,7 @@ from .curves import Trends, curves
 from .ended import ended
 from .known import Judged, Known, Page
 from .rows import active_runs
-from .table import Look, brief, in_style, table
+from .table import brief, in_style, table
 
 _SEVERITIES = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
 
@@ -74,8 +74,7 @@ class Screen:
         below += [] if moment.problem else [_vdisks(page, moment.now, width)]
         results = ended(page, moment.now, width)
         if runs:
-            names = max(row.name_length for run in runs for row in (*run.totals, *run.rows))
-            rows = table(runs, Look.of(width, names, self._selected, bool(moment.problem)))
+            rows = table(runs, width, self._selected, bool(moment.problem))
             spare = height - head.wanted - rows.wanted - sum(block.wanted for block in below) - results.least
             room = max(spare, height // 5) if charts and not moment.problem else 0
             middle = [rows, curves(runs, self._selected, room, self._trends, moment.now, width)]

@@ -39,13 +39,6 @@ class Look(NamedTuple):
     lost: bool
     """Whether the exporter does not answer, so that no number is current."""
 
-    @classmethod
-    def of(cls, width: int, names: int, selected: str, lost: bool) -> "Look":
-        """For a screen of that width and names of that length."""
-        look = cls(width, 0, selected, lost)
-        left = width - 2 - _AGE - _RATE - (1 + len(QUANTILES)) * look.figure - 7
-        return look._replace(name=max(8, min(max(names, 12), left)))
-
     @property
     def figure(self) -> int:
         """The width of a column of latencies."""
@@ -72,26 +65,25 @@ def brief(seconds: float | None) -> str:
     return f"{int(seconds / 86400)}d"
 
 
-def heading(look: Look) -> Text:
-    """The titles of the columns."""
-    titles = line(
+def table(runs: Sequence[RunRows], width: int, selected: str, lost: bool) -> Block:
+    """The runs: without room for everything, remarks are dropped first, then the fastest workers, then runs."""
+    longest = max(row.name_length for run in runs for row in (*run.totals, *run.rows))
+    look = Look(width, 0, selected, lost)
+    look = look._replace(name=max(8, min(max(longest, 12), width - look.row)))
+    ordered = sorted(runs, key=lambda run: run.name != selected)
+    names = ("mean", *(name for name, _ in QUANTILES))
+    head = line(
         (text("  worker"), look.name + 2, "left"),
         (text("age"), _AGE, "right"),
         (text("rate/s"), _RATE, "right"),
-        *((text(name), look.figure, "right") for name in ("mean", *(name for name, _ in QUANTILES))),
+        *((text(name), look.figure, "right") for name in names),
     )
-    titles.stylize("dim")
-    return titles
-
-
-def table(runs: Sequence[RunRows], look: Look) -> Block:
-    """The runs: without room for everything, remarks are dropped first, then the fastest workers, then runs."""
-    ordered = sorted(runs, key=lambda run: run.name != look.selected)
+    head.stylize("dim")
     wanted = 1 + sum(_height(_with_remarks(run, "all"), look) for run in runs)
 
     def draw(lines: int) -> list[Text]:
         left = lines - 1
-        drawn = [heading(look)]
+        drawn = [head]
         for number, run in enumerate(ordered):
             others = ordered[number + 1 :]
             shown = _fullest(run, others, look, left)
