@@ -10,7 +10,7 @@ from ..plots import axes, theme
 from ..plots.axes import Axis
 from ..plots.plot import Drawing, Plot
 from ..plots.section import Section
-from ..results.over_time import PastSeries, blocks, date, headlines, said
+from ..results.over_time import PastSeries, blocks, date, said
 from ..show.as_html import html
 from .page import page
 from .picture import picture
@@ -47,13 +47,13 @@ def _summary(series: PastSeries) -> str:
 
 
 def _lines(series: PastSeries) -> list[str]:
-    return headlines(series)[-_MOST_LINES:]
+    return series.headlines[-_MOST_LINES:]
 
 
 def _plot(series: PastSeries) -> Plot:
-    values = np.array([one.value for one in series.results])
-    ends = np.array([one.interval or (one.value, one.value) for one in series.results])
-    edges = [0, *series.by_number, len(values)]
+    values = np.array([one.figure.value for one in series.results])
+    ends = np.array([one.figure.interval or (one.figure.value, one.figure.value) for one in series.results])
+    edges = [0, *series.changes, len(values)]
     levels = np.array(
         [
             point
@@ -79,7 +79,7 @@ def _plot(series: PastSeries) -> Plot:
         ends[:, 1],
         "points",
         words=[f"{one.result.name}, {date(one.result.start)}" for one in series.results],
-        ringed=[*series.by_number],
+        ringed=[*series.changes],
     )
     return Plot(
         series.name,

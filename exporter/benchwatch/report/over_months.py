@@ -68,7 +68,7 @@ def _history(options: argparse.Namespace) -> int:
             save("--output", options.output, history_page(found).encode(errors="replace"))
         if options.png:
             save("--png", options.png, history_picture(found))
-    worse = any(one.changes and one.changes[-1].word == "worse" for one in found)
+    worse = any(one.changes and [*one.changes.values()][-1].word == "worse" for one in found)
     return NOT_MET if options.fail_on and worse else 0
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..compare.change_points import change_points
+from ..compare.figures import Figure
 from ..compare.measures import Measure, unit_of
 from ..compare.parameters import differences
 from ..compare.result import Outcome
@@ -27,26 +28,23 @@ _LONGEST_VALUE = 60
 
 
 class PastValue(NamedTuple):
-    """One result of a series, and its value."""
+    """One result of a series, and its figure."""
 
     result: Outcome
     path: str
-    value: float
-    interval: tuple[float, float] | None
-    """Of 95 %, from its own reports; None with too few of them."""
+    figure: Figure
 
 
 class PastChange(NamedTuple):
     """A point at which the results of a series changed."""
 
-    number: int
-    """Results before it."""
     ratio: float | None
     """From the mean before to the mean after it: 0.1 is +10 %; None if that before is 0."""
     word: str
     """Better or worse."""
-    parameters: Sequence[str]
-    """Those that differ between the last run before and the first one after it: name, and both values."""
+    headline: str
+    why: str
+    """The parameters that differ between the last run before and the first one after it."""
 
 
 class PastSeries(NamedTuple):
@@ -56,7 +54,8 @@ class PastSeries(NamedTuple):
     group: Group
     measure: Measure
     results: Sequence[PastValue]
-    changes: Sequence[PastChange]
+    changes: Mapping[int, PastChange]
+    """By the number of results before each, rising."""
 
     @property
     def roles(self) -> Roles:
@@ -70,9 +69,9 @@ class PastSeries(NamedTuple):
         return f"{self.tool}{part}: {title(self.measure, self.roles)}"
 
     @property
-    def by_number(self) -> Mapping[int, PastChange]:
-        """The changes by the first result after each."""
-        return {change.number: change for change in self.changes}
+    def headlines(self) -> list[str]:
+        """Each change without its cause, or that there is none."""
+        return [change.headline for change in self.changes.values()] or ["no change found"]
 
 
 def all_series(results: Iterable[tuple[str, Outcome]], measure: Measure) -> Iterator[PastSeries]:
@@ -82,13 +81,13 @@ def all_series(results: Iterable[tuple[str, Outcome]], measure: Measure) -> Iter
         for group in dict.fromkeys(group for group, _ in result.watched):
             if (one := result.figures.get((group, measure))) is not None:
                 own = series.setdefault((result.tool, result.unit, group), [])
-                own.append(PastValue(result, path, one.value, one.interval))
+                own.append(PastValue(result, path, one))
     for (tool, _, group), each in series.items():
-        yield PastSeries(tool, group, measure, each, list(_changes(each, measure)))
+        yield PastSeries(tool, group, measure, each, dict(_changes(each, measure)))
 
 
-def _changes(results: Sequence[PastValue], measure: Measure) -> Iterator[PastChange]:
-    values = [one.value for one in results]
+def _changes(results: Sequence[PastValue], measure: Measure) -> Iterator[tuple[int, PastChange]]:
+    values = [one.figure.value for one in results]
     points = change_points(values)
     edges = [0, *points, len(values)]
     for begin, place, end in zip(edges, points, edges[2:], strict=False):
@@ -96,10 +95,15 @@ def _changes(results: Sequence[PastValue], measure: Measure) -> Iterator[PastCha
         after = math.fsum(values[place:end]) / (end - place)
         left, right = (one.result for one in results[place - 1 : place + 1])
         word = "worse" if (after < before) == (measure.better == "higher") else "better"
+        by = f"{100 * (after / before - 1):+.1f} % " if before else ""
+        headline = f"{by}from {right.name} on ({date(right.start)}), {word}"
         differing = [
             f"{one.name}: {_shortened(one.base)} -> {_shortened(one.other)}" for one in differences([left], [right], ())
         ]
-        yield PastChange(place, after / before - 1 if before else None, word, differing)
+        more = [f"and {len(differing) - _NAMED} more"] if len(differing) > _NAMED else []
+        why = f"changed with it: {'; '.join([*differing[:_NAMED], *more])}"
+        why = why if differing else "no recorded parameter changed with it"
+        yield place, PastChange(after / before - 1 if before else None, word, headline, why)
 
 
 def _shortened(text: str) -> str:
@@ -112,43 +116,29 @@ def blocks(series: PastSeries) -> Iterator[Block]:
     """The series as a heading, a line for each change, and a table of its latest results."""
     yield Heading(f"{series.name} of {len(series.results)} run{'s' * (len(series.results) > 1)}")
     if len(series.results) > 1:
-        yield Sentence(sparkline([one.value for one in series.results[-_SHOWN:]]))
+        yield Sentence(sparkline([one.figure.value for one in series.results[-_SHOWN:]]))
     yield from said(series)
     rows = []
-    for number, one in list(enumerate(series.results))[-_SHOWN:]:
-        change = series.by_number.get(number)
-        value, *ends = (figure(each, series.measure, series.roles) for each in (one.value, *(one.interval or ())))
-        rows.append([one.result.name, date(one.result.start), change.word if change else "", value, " to ".join(ends)])
+    for number, (result, _, found) in list(enumerate(series.results))[-_SHOWN:]:
+        word = series.changes[number].word if number in series.changes else ""
+        ends = found.interval or ()
+        value, *interval = (figure(each, series.measure, series.roles) for each in (found.value, *ends))
+        rows.append([result.name, date(result.start), word, value, " to ".join(interval)])
     yield table(["run", "began", "change", title(series.measure, series.roles), "95 % interval"], rows, left=3)
 
 
-def said(series: PastSeries) -> Iterator[Sentence]:
+def said(series: PastSeries) -> list[Sentence]:
     """A sentence for each change, or that there is none."""
-    for change, line in zip(series.changes, headlines(series), strict=False):
-        what = "; ".join(change.parameters[:_NAMED])
-        more = f"; and {len(change.parameters) - _NAMED} more" if len(change.parameters) > _NAMED else ""
-        why = f"changed with it: {what}{more}" if what else "no recorded parameter changed with it"
-        tone: Tone = "bad" if change.word == "worse" else "good"
-        yield Sentence(f"{line}; {why}", tone)
-    if not series.changes:
-        yield from map(Sentence, headlines(series))
-
-
-def headlines(series: PastSeries) -> list[str]:
-    """Each change without its cause, or that there is none."""
-    lines = []
-    for change in series.changes:
-        at = series.results[change.number].result
-        by = "" if change.ratio is None else f"{100 * change.ratio:+.1f} % "
-        lines.append(f"{by}from {at.name} on ({date(at.start)}), {change.word}")
-    return lines or ["no change found"]
+    tones: dict[str, Tone] = {"worse": "bad", "better": "good"}
+    each = [Sentence(f"{one.headline}; {one.why}", tones[one.word]) for one in series.changes.values()]
+    return each or [Sentence(series.headlines[0])]
 
 
 def rows(series: PastSeries) -> Iterator[Mapping[str, Value]]:
     """A record for each result; docs/results.md explains the columns."""
     for number, one in enumerate(series.results):
-        change = series.by_number.get(number)
-        low, high = one.interval or (None, None)
+        change = series.changes.get(number)
+        low, high = one.figure.interval or (None, None)
         yield {
             "run": one.result.name,
             "path": one.path,
@@ -157,7 +147,7 @@ def rows(series: PastSeries) -> Iterator[Mapping[str, Value]]:
             "measure": series.measure.name,
             "unit": unit_of(series.measure, series.roles),
             "start": one.result.start,
-            "value": one.value,
+            "value": one.figure.value,
             "low": low,
             "high": high,
             "change": change.ratio if change else None,

@@ -35,19 +35,13 @@ _KEPT_SECONDS = 90 * 86400.0
 class PastRun(msgspec.Struct, frozen=True):
     """One run."""
 
-    labels: Mapping[str, str]
-    results: tuple[Outcome, ...]
-    problems: tuple[str, ...] = ()
-    """What could not be read, a clause each."""
-
-
-class _Memory(msgspec.Struct, frozen=True):
-    """A run in the cache."""
-
     files: Mapping[bytes, FileStatus]
     intervals: bool
     """Whether its figures have intervals."""
-    run: PastRun
+    labels: Mapping[str, str]
+    results: tuple[Outcome, ...]
+    problems: tuple[str, ...]
+    """What could not be read, a clause each."""
 
 
 class _Memories(msgspec.Struct):
@@ -55,7 +49,7 @@ class _Memories(msgspec.Struct):
 
     basis: str
     """The program and the settings with which the runs were read."""
-    runs: dict[bytes, _Memory]
+    runs: dict[bytes, PastRun]
     """By folder and name."""
 
 
@@ -97,7 +91,7 @@ class _Folder:
         self._folder = folder
         self._basis = basis
         self._file = _cache_file(folder)
-        self._runs: dict[bytes, _Memory] = {}
+        self._runs: dict[bytes, PastRun] = {}
         self._asked: set[bytes] = set()
         self._changed = False
         with suppress(OSError, msgspec.DecodeError):
@@ -112,17 +106,17 @@ class _Folder:
         known = self._runs.get(key)
         if known is None or known.files != _files(place) or (intervals and not known.intervals):
             return None
-        return known.run
+        return known
 
     def read(self, run: ObservedRun, *, intervals: bool) -> PastRun:
         """Read a run, and remember it if it can be expected to stay as it is."""
         results = list(of_run(run, course=intervals))
-        found = PastRun(run.labels, tuple(map(_plain, results)), (*run.bugs, *run.missing))
-        key = _key(run.place)
+        plain = tuple(map(_plain, results))
+        found = PastRun(_files(run.place), intervals, run.labels, plain, (*run.bugs, *run.missing))
         ended = all(worker.state in ENDED for result in results for worker in result.workers)
         settled = all(status.settled for status in run.place.files.values())
         if ended and settled and run.readable and not found.problems and shown(run.folder) == run.folder:
-            self._runs[key] = _Memory(_files(run.place), intervals, found)
+            self._runs[_key(run.place)] = found
             self._changed = True
         return found
 
@@ -145,9 +139,9 @@ class _Folder:
                 if time.time() - other.stat().st_mtime > _KEPT_SECONDS:
                     other.unlink()
 
-    def _exists(self, key: bytes, memory: _Memory) -> bool:
+    def _exists(self, key: bytes, run: PastRun) -> bool:
         folder, _, _ = key.partition(b"/")
-        return any((self._folder / os.fsdecode(folder) / os.fsdecode(name)).exists() for name in memory.files)
+        return any((self._folder / os.fsdecode(folder) / os.fsdecode(name)).exists() for name in run.files)
 
 
 def _key(place: RunPlace) -> bytes:
