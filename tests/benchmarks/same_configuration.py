@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 
 from benchwatch.compare.comparison import Comparisons, compare
 from benchwatch.compare.experiment import Experiment, load
-from benchwatch.compare.wording import interval, level, percent
+from benchwatch.compare.measures import interval, level, percent
 from benchwatch.settings.settings import RunsSettings
 from demo_ports import Ports
 from demo_postgres import Postgres

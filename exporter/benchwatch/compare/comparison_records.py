@@ -13,8 +13,7 @@ from ..tools.roles import Roles
 from .comparison import Comparison, Comparisons
 from .experiment import Experiment
 from .final_numbers import labels_of
-from .measures import described, named_group, unit_of
-from .wording import heading
+from .measures import described, heading, named_group, unit_of
 
 
 def document(found: Sequence[Comparisons]) -> str:

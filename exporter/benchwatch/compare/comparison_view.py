@@ -8,8 +8,7 @@ from ..tools.roles import Roles
 from .changes import Change
 from .comparison import Comparison, Comparisons
 from .experiment import Experiment
-from .measures import LATENCY_MEAN, THROUGHPUT
-from .wording import figure, heading, interval, level, percent, row_title, span, title
+from .measures import LATENCY_MEAN, THROUGHPUT, figure, heading, interval, level, percent, row_title, span, title
 
 _MOST_PARTS = 12
 _SAME = 0.05

@@ -32,9 +32,10 @@ Span = tuple[float, float]
 
 
 def results(workers: Iterable[Timeline]) -> list[tuple[str, list[Timeline]]]:
-    """The part and the workers of each result of a run, each tool's results in the order of their starts.
+    """The name and the workers of each result of a run, each tool's results in the order of their starts.
 
-    The part names the workers that distinguish a result from the others of its tool; empty if it is the only one.
+    The name is that of the run; if a tool has several results, the workers of each follow: night/db1. Results of
+    several tools may share it.
     """
     kinds: dict[tuple[str, Unit], list[Timeline]] = {}
     observers: list[Timeline] = []
@@ -43,9 +44,9 @@ def results(workers: Iterable[Timeline]) -> list[tuple[str, list[Timeline]]]:
             observers.append(worker)
         else:
             kinds.setdefault((worker.tool, worker.roles.unit), []).append(worker)
-    shared = {kind for kind, members in kinds.items() if members[0].whole_server}
     found = {
-        kind: [[one] for one in members] if kind in shared else _together(members) for kind, members in kinds.items()
+        kind: [[one] for one in members] if members[0].whole_server else _together(members)
+        for kind, members in kinds.items()
     }
     alone: dict[tuple[str, Unit], list[Timeline]] = {}
     for worker in observers:
@@ -55,21 +56,13 @@ def results(workers: Iterable[Timeline]) -> list[tuple[str, list[Timeline]]]:
         else:
             max(found[kind], key=lambda members: max(_overlap(worker, one) for one in members)).append(worker)
     found |= {kind: _together(members) for kind, members in alone.items()}
-    return [(_named(members) if len(several) > 1 else "", members) for several in found.values() for members in several]
+    return [(_name(members, len(several) > 1), members) for several in found.values() for members in several]
 
 
-def name_of(part: str, workers: Sequence[Timeline]) -> str:
-    """The name of a result: that of the run, and its part."""
-    run = workers[0].run
-    return f"{run}/{part}" if part else run
-
-
-def named(workers: Iterable[Timeline]) -> dict[str, list[Timeline]]:
-    """The workers of one run by the name of their result, which the results of several tools may share."""
-    found: dict[str, list[Timeline]] = {}
-    for part, members in results(workers):
-        found.setdefault(name_of(part, members), []).extend(members)
-    return found
+def _name(members: Sequence[Timeline], one_of_several: bool) -> str:
+    names = ", ".join(one.name for one in members[:_NAMED])
+    more = f" and {len(members) - _NAMED} more" if len(members) > _NAMED else ""
+    return f"{members[0].run}/{names}{more}" if one_of_several else members[0].run
 
 
 class _Group:
@@ -124,9 +117,3 @@ def _shared(one: Span, other: Span) -> float:
 
 def _length(span: Span) -> float:
     return span[1] - span[0]
-
-
-def _named(members: Sequence[Timeline]) -> str:
-    names = [one.name for one in members]
-    more = len(names) - _NAMED
-    return " and ".join([", ".join(names[:_NAMED]), *([f"{more} more"] if more > 0 else [])])

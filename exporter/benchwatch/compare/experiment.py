@@ -72,7 +72,10 @@ def side(
         for one in _results(files, settings, warmup, {*compared(), *families}, force=force):
             swept = one.point
             point = swept.values.items() if swept and label(swept.of) == name else ()
-            words = [*(f"{parameter}={value}" for parameter, value in point), one.part]
+            words = [
+                *(f"{parameter}={value}" for parameter, value in point),
+                one.name.removeprefix(one.run).removeprefix("/"),
+            ]
             parts.setdefault(" ".join(filter(None, words)), []).append(one)
     tools = sorted({one.tool for members in parts.values() for one in members})
     if len(tools) > 1:

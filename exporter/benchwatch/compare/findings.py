@@ -12,12 +12,11 @@ from typing import NamedTuple
 from ..metrics.latencies import Group
 from ..tools.registry import named
 from .experiment import Experiment
-from .measures import THROUGHPUT, Measure, of_lost
+from .measures import THROUGHPUT, Measure, heading, of_lost, percent, quantity, span, title
 from .parameters import Difference
 from .result import Result
 from .statistics import FEWEST_BATCHES
 from .steadiness import shift_of, silence_at_end, stalled, unsteady
-from .wording import heading, percent, quantity, span, title
 from .workers import Finals
 
 _COLD = 0.15

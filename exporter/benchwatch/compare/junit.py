@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from ..values.printable import printable
 from .comparison import Comparisons
 from .comparison_view import sentence
-from .wording import heading, title
+from .measures import heading, title
 
 
 class Case(NamedTuple):

@@ -37,11 +37,11 @@ def results_of(timelines: Iterable[Timeline], warmup: float | None) -> Iterator[
 
     `warmup`, seconds, overrides the records; if the workers' records disagree, the longest applies.
     """
-    for part, workers in concurrent.results(timelines):
-        yield measure(workers, warmup, concurrent.name_of(part, workers), part)
+    for name, workers in concurrent.results(timelines):
+        yield measure(workers, warmup, name)
 
 
-def measure(timelines: Sequence[Timeline], warmup: float | None, name: str, part: str = "") -> Result:
+def measure(timelines: Sequence[Timeline], warmup: float | None, name: str) -> Result:
     """The figures of the workers of one result; see results_of."""
     warmup = float(max(one.runfile.warmup for one in timelines) if warmup is None else warmup)
     everyone = [WorkerFigures(timeline, warmup) for timeline in timelines]
@@ -108,7 +108,6 @@ def measure(timelines: Sequence[Timeline], warmup: float | None, name: str, part
     return Result(
         name=name,
         run=counted[0].run,
-        part=part,
         tool=tool,
         unit=roles.unit.name,
         version=parameters.get("tool_version", "").removeprefix(f"{tool}-"),

@@ -85,8 +85,6 @@ class Outcome(Struct, frozen=True, kw_only=True, eq=False):
 class Result(Outcome, frozen=True, kw_only=True, eq=False):
     """An outcome with what it was measured from."""
 
-    part: str
-    """What distinguishes it from the others of its run and tool; empty if it is the only one."""
     workers: Sequence[Timeline]
     """All its workers."""
     timelines: Sequence[Timeline]

@@ -12,10 +12,9 @@ import numpy as np
 from ..metrics.latencies import Group
 from .course import SILENT_INTERVALS
 from .measured import known_end
-from .measures import THROUGHPUT, Measure
+from .measures import THROUGHPUT, Measure, figure, percent, title
 from .result import Result
 from .statistics import Shift, shift
-from .wording import figure, percent, title
 
 STEADY = 0.05
 """Change of the mean, as a ratio, above which a shift within a run makes the run unsteady."""

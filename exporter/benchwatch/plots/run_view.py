@@ -64,7 +64,10 @@ def views(timelines: Iterable[Timeline], warmup: float | None, experiments: Mapp
     found = []
     sides: dict[str, int] = {}
     for run, members in groupby(timelines, key=lambda timeline: timeline.run):
-        for name, workers in concurrent.named(members).items():
+        named: dict[str, list[Timeline]] = {}
+        for name, workers in concurrent.results(members):
+            named.setdefault(name, []).extend(workers)
+        for name, workers in named.items():
             side = experiments.get(run, run) + name.removeprefix(run)
             number = sides.setdefault(side, len(sides))
             found.append(view(name, workers, warmup, side, number))

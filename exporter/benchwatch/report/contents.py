@@ -13,10 +13,12 @@ from ..compare.measures import (
     LATENCY_P99,
     THROUGHPUT,
     Measure,
+    figure,
+    heading,
     of_lost,
+    row_title,
 )
 from ..compare.result import Result, is_sum
-from ..compare.wording import figure, heading, row_title
 from ..plots import run_tables
 from ..plots.benchmark import benchmark_figures, section
 from ..plots.plot import Plot

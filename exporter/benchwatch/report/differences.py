@@ -9,9 +9,8 @@ from ..compare.changes import Change
 from ..compare.comparison import Comparison, Comparisons, compare
 from ..compare.comparison_view import blocks
 from ..compare.experiment import CannotCompare, Experiment
-from ..compare.measures import MEASURES
+from ..compare.measures import MEASURES, heading, interval, level, percent, row_title
 from ..compare.result import Result, is_sum
-from ..compare.wording import heading, interval, level, percent, row_title
 from ..plots import theme
 from ..plots.axes import CHANGE, Axis
 from ..plots.plot import Drawing, Plot

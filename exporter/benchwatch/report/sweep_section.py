@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compare.experiment import Experiment
-from ..compare.measures import THROUGHPUT, Measure
+from ..compare.measures import THROUGHPUT, Measure, figure, title
 from ..compare.result import Result
-from ..compare.wording import figure, title
 from ..plots import theme
 from ..plots.axes import LATENCY, Axis, throughput
 from ..plots.plot import Cells, Drawing, Marks, Plot

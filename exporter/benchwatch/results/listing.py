@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..settings.settings import load_settings
-from ..show.as_csv import Value, records
+from ..show.as_csv import records
 from ..show.as_text import colourful, text
 from ..show.content import Column, Table, TableRow, Tone
 from ..values import numbers
@@ -96,19 +96,26 @@ def _list(options: argparse.Namespace) -> int:
     oldest = since(options)
     youngest = time.time() - options.older if options.older is not None else float("inf")
     unreadable: list[str] = []
-    rows: list[tuple[dict[str, Any], str]] = []
+    found: list[tuple[dict[str, Any], str]] = []
     for place, run in chosen_runs(options, unreadable, intervals=False):
-        folder = str(shown(place.folder))
-        rows += (row for row in _rows(folder, run) if oldest <= (row[0]["start"] or place.modified) <= youngest)
+        results: dict[str, list[Outcome]] = {}  # those of several tools share one row
+        for result in run.results:
+            results.setdefault(result.name, []).append(result)
+        for those in results.values():
+            row = _row(str(shown(place.folder)), those)
+            if oldest <= (row["start"] or place.modified) <= youngest:
+                found.append((row, _figures(those[0]) if len(those) == 1 else ""))
         unreadable += (f"{place.folder}: {clause}" for clause in run.problems)
-    rows.sort(key=lambda row: (row[0]["state"] == "failed", -(row[0]["start"] or 0.0)))
+    found.sort(key=lambda one: (one[0]["state"] == "failed", -(one[0]["start"] or 0.0)))
+    rows = [row for row, _ in found]
     if options.csv:
-        sys.stdout.write(records(_record(row) for row, _ in rows))
+        records_of = ({**row, "tools": " ".join(row["tools"]), "labels": _pairs(row, " ") or None} for row in rows)
+        sys.stdout.write(records(records_of))
     elif options.json:
-        sys.stdout.write(json.dumps({"schema": SCHEMA, "runs": [row for row, _ in rows]}, indent=2) + "\n")
+        sys.stdout.write(json.dumps({"schema": SCHEMA, "runs": rows}, indent=2) + "\n")
     elif rows:
         columns = [Column(name, right=name == "length") for name in _HEADS]
-        table = Table(columns, [TableRow(_cells(*row), _TONES.get(row[0]["state"], "")) for row in rows])
+        table = Table(columns, [TableRow(_cells(*one), _TONES.get(one[0]["state"], "")) for one in found])
         sys.stdout.write(text([table], colour=colourful()))
     for sentence in unreadable:
         say(sentence)
@@ -117,17 +124,8 @@ def _list(options: argparse.Namespace) -> int:
     return 0
 
 
-def _rows(path: str, run: "PastRun") -> Iterator[tuple[dict[str, Any], str]]:
-    """For each of its results, what JSON has of it, and its figures as text; those of several tools share one row."""
-    results: dict[str, list[Outcome]] = {}
-    for result in run.results:
-        results.setdefault(result.name, []).append(result)
-    for name, those in results.items():
-        yield _row(name, path, those), _figures(those[0]) if len(those) == 1 else ""
-
-
-def _row(name: str, path: str, results: Sequence["Outcome"]) -> dict[str, Any]:
-    """The keys of its JSON."""
+def _row(path: str, results: Sequence["Outcome"]) -> dict[str, Any]:
+    """The keys of its JSON. `results` are those of one name."""
     from ..compare.result import WORST_FIRST
 
     worst = min(results, key=lambda one: WORST_FIRST.index(one.state))
@@ -135,7 +133,7 @@ def _row(name: str, path: str, results: Sequence["Outcome"]) -> dict[str, Any]:
     unit = results[0].roles.unit
     rate, latency, p99 = results[0].overall if len(results) == 1 else (None, None, None)
     return {
-        "run": name,
+        "run": worst.name,
         "path": path,
         "state": worst.state,
         "reason": worst.reason or None,
@@ -154,8 +152,7 @@ def _row(name: str, path: str, results: Sequence["Outcome"]) -> dict[str, Any]:
 
 
 def _figures(result: "Outcome") -> str:
-    from ..compare.measures import THROUGHPUT
-    from ..compare.wording import figure
+    from ..compare.measures import THROUGHPUT, figure
 
     (rate, *latencies), roles = result.overall, result.roles
     if rate is None:
@@ -166,12 +163,8 @@ def _figures(result: "Outcome") -> str:
     return ", ".join([f"{figure(rate, THROUGHPUT, roles)}{unit}", *texts])
 
 
-def _pairs(labels: Mapping[str, str], between: str) -> str:
-    return between.join(f"{name}={value}" for name, value in sorted(labels.items()))
-
-
-def _record(row: Mapping[str, Any]) -> Mapping[str, Value]:
-    return {**row, "tools": " ".join(row["tools"]), "labels": _pairs(row["labels"], " ") or None}
+def _pairs(row: Mapping[str, Any], between: str) -> str:
+    return between.join(f"{name}={value}" for name, value in sorted(row["labels"].items()))
 
 
 def _cells(row: Mapping[str, Any], figures: str) -> Sequence[str]:
@@ -179,5 +172,4 @@ def _cells(row: Mapping[str, Any], figures: str) -> Sequence[str]:
     so_far = " so far" if row["state"] in ("running", "stalled") else ""
     length = "" if row["seconds"] is None else f"{numbers.duration(row['seconds'])}{so_far}"
     several = f" ({row['workers']})" if row["workers"] > 1 else ""
-    tools = f"{', '.join(row['tools'])}{several}"
-    return row["run"], row["state"], tools, began, length, figures, _pairs(row["labels"], ", ")
+    return row["run"], row["state"], ", ".join(row["tools"]) + several, began, length, figures, _pairs(row, ", ")

@@ -68,9 +68,8 @@ def points(
     any_found = False
     for _, members in groupby(timelines, key=lambda timeline: timeline.run):
         results = concurrent.results(members)
-        names_of = [concurrent.name_of(part, workers) for part, workers in results]
-        several = len(set(names_of)) < len(results)  # of different tools
-        for name, (_, workers) in zip(names_of, results, strict=True):
+        several = len(dict(results)) < len(results)  # of different tools
+        for name, workers in results:
             name = f"{name}/{workers[0].name}" if several else name
             values = _values(workers[0], paths[workers[0].run, workers[0].name], pattern)
             known |= values.keys()

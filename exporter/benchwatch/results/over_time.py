@@ -10,10 +10,9 @@ from typing import NamedTuple
 
 from ..compare.change_points import change_points
 from ..compare.figures import Figure
-from ..compare.measures import Measure, unit_of
+from ..compare.measures import Measure, figure, heading, title, unit_of
 from ..compare.parameters import differences
 from ..compare.result import Outcome
-from ..compare.wording import figure, heading, title
 from ..metrics.latencies import Group
 from ..show.as_csv import Value
 from ..show.content import Block, Heading, Sentence, Tone, table

@@ -27,11 +27,11 @@ from ..compare.measures import (
     LATENCY_QUANTILES,
     THROUGHPUT,
     Measure,
+    heading,
     rounded,
     unit_of,
 )
 from ..compare.result import Result, is_sum
-from ..compare.wording import heading
 from ..metrics.latencies import Group
 from ..tools.api import Tool
 from ..tools.registry import TOOLS

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..compare.final_numbers import labels_of, number, reported
-from ..compare.measures import described, named_group, unit_of
+from ..compare.measures import described, heading, named_group, unit_of
 from ..compare.result import Result
-from ..compare.wording import heading
 from ..show.as_csv import Value, records
 from .repeats import CONFIDENCE, finished, kinds, repeated
 from .requirements import CheckedRequirement

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..compare.measured import results_of
-from ..compare.measures import THROUGHPUT, Measure, of_lost, rank
+from ..compare.measures import THROUGHPUT, Measure, figure, heading, level, of_lost, quantity, rank, span, title
 from ..compare.result import Result
-from ..compare.wording import figure, heading, level, quantity, span, title
 from ..history.timeline import Timeline
 from ..metrics.latencies import Group
 from ..show.content import Block, Heading, Sentence, Table, table

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from ..compare.measures import LATENCY_MEAN, THROUGHPUT, Measure
+from ..compare.measures import LATENCY_MEAN, THROUGHPUT, Measure, figure, heading, level, title
 from ..compare.result import Result
-from ..compare.wording import figure, heading, level, title
 from ..show.content import Block, Sentence, Table, table
 from ..values import numbers
 from .repeats import CONFIDENCE, FEWEST, Mean

@@ -1,7 +1,6 @@
 import pytest
 
-from benchwatch.compare.measures import Unit
-from benchwatch.compare.wording import interval, level, percent, quantity, span
+from benchwatch.compare.measures import Unit, interval, level, percent, quantity, span
 
 
 @pytest.mark.parametrize(
