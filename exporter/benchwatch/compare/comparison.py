@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from ..tools.roles import Roles
-from .changes import Change, rows, shared
+from .changes import Change, changes, shared
 from .experiment import CannotCompare, Experiment, same_jobs
 from .final_numbers import Part, parts
 from .findings import Finding, findings
@@ -66,7 +66,7 @@ def compare(
     found = []
     for other in others:
         differing = list(differences(base.runs, other.runs, vary))
-        table = rows(base, other, each, allowance)
+        table = changes(base, other, each, allowance)
         unfinished = [Finding("unfinished", text) for text in (*base.faults, *other.faults)]
         warnings = [*unfinished, *findings([base, other], differing)]
         found.append(Comparison(other, table, differing, warnings, parts(base.runs, other.runs)))
