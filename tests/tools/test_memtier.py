@@ -13,6 +13,7 @@ from tests.support.places import RECORDINGS
 FOLDER = RECORDINGS / "memtier"
 NAMES = sorted(path.name for path in FOLDER.iterdir())
 LIVE = re.compile(r"(\d+) threads.*? (\d+) ops, +(\d+) \(avg: +(\d+)\) ops/sec.*, +(-?[\d.]+) \(avg: +-?[\d.]+\) msec")
+NUMBERS = re.compile(r"(?: +(?:[\d.]+|---|-nan))+ *$")
 
 
 def read(*texts: bytes) -> tuple[KitState, list[Misread]]:
@@ -52,7 +53,8 @@ def test_every_line_is_understood_and_the_result_is_the_tools_own(name: str) -> 
     tables = re.findall(
         r"(?:ALL STATS|AGGREGATED AVERAGE RESULTS \(\d+ runs\))\n=+\n(Type .*)\n-+\n((?:\S+ .*\n)+)", out
     )
-    rows = {line.split()[0]: line.split()[1:] for _, body in tables for line in body.splitlines()}
+    lines = [(line, NUMBERS.search(line)) for _, body in tables for line in body.splitlines()]
+    rows = {line[: numbers.start()]: numbers[0].split() for line, numbers in lines if numbers}
     totals = rows.get("Totals")
     if not totals or float(totals[0]) == 0:
         assert values(state, "memtier_result_operations_per_second") == {}
@@ -60,9 +62,10 @@ def test_every_line_is_understood_and_the_result_is_the_tools_own(name: str) -> 
     columns = re.split(r" {2,}", tables[0][0].strip())[1:]
     row = dict(zip(columns, totals, strict=True))
     assert values(state, "memtier_result_operations_per_second") == {(): float(row["Ops/sec"])}
-    assert values(state, "memtier_result_latency_average_seconds") == {(): float(row["Avg. Latency"] + "e-3")}
-    p99 = values(state, "memtier_result_latency_seconds")["0.99",]
-    assert p99 == float(row["p99 Latency"] + "e-3")
+    mean = row.get("Avg. Latency") or row["Latency"]
+    assert values(state, "memtier_result_latency_average_seconds") == {(): float(mean + "e-3")}
+    p99 = values(state, "memtier_result_latency_seconds").get(("0.99",))
+    assert p99 == (float(row["p99 Latency"] + "e-3") if "p99 Latency" in row else None)
     kinds = {(kind,): float(cells[0]) for kind, cells in rows.items() if kind != "Totals"}
     assert values(state, "memtier_result_kind_operations_per_second") == kinds
     assert state.figures().throughput == float(row["Ops/sec"])
@@ -101,6 +104,60 @@ def test_threads_that_are_started_again_and_again_complete_nothing() -> None:
     state, _ = read(*texts("killed-server-2.3.0", "err"))
     assert values(state, "memtier_operations_per_second") == {(): 0.0}
     assert state.idle_reports >= 2
+
+
+def test_an_interval_in_which_nothing_ended_is_one_though_its_latency_is_nan() -> None:
+    (text,) = texts("stall-rate-limited-2f74d61", "err")
+    (*_, place) = [found.end() for found in re.finditer(rb"-nan \(avg: +[\d.]+\) msec latency", text)]
+    state, _ = read(text[: place + 1])
+    assert values(state, "memtier_operations_per_second") == {(): 0.0}
+    assert state.idle_reports == 2
+    assert elapsed(state) == pytest.approx(4.0, abs=0.1)
+
+
+def test_seconds_are_counted_where_rates_are_too_low_to_say_them() -> None:
+    (text,) = texts("time-few-operations-2f74d61", "err")
+    state, _ = read(text[: text.rindex(b"[RUN #1")])
+    assert elapsed(state) == pytest.approx(5.0, abs=0.1)
+    assert [report.time for report in state.history] == pytest.approx([-4, -3, -2, -1, 0], abs=0.1)
+
+
+def test_seconds_before_it_connected_are_part_of_the_run() -> None:
+    (text,) = texts("refused-at-first-2f74d61", "err")
+    state, _ = read(text[: text.rindex(b"[RUN #1")])
+    assert elapsed(state) == pytest.approx(7.0, abs=0.1)
+    assert [report.throughput for report in state.history] == [0, 0, 0, 0, 102, 99, 99]
+    assert values(state, "memtier_operations_total") == {(): 302}
+
+
+@pytest.mark.parametrize("place", [1, 2])
+def test_no_single_run_of_several_is_the_result(place: int) -> None:
+    (text,) = texts("two-runs-all-2f74d61", "out")
+    state, _ = read(text[: text.index(f"RUN #{place} RESULTS".encode())] + text[text.index(b"BEST RUN") :])
+    whole, _ = read(text)
+    assert state.figures() == whole.figures()
+    state, _ = read(text[: text.index(b"AGGREGATED")])
+    assert values(state, "memtier_result_operations_per_second") == {}
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("no.such.host:6379: error: Name or service not known", "Name or service not known"),
+        ("cluster slot failed.", "cluster slot failed."),
+        ("Error: Failed to load certificate file.", "Failed to load certificate file."),
+        ("error: authentication failed [-ERR AUTH]", "authentication failed [-ERR AUTH]"),
+    ],
+)
+def test_errors_that_end_a_run_are_its_reason(message: str, reason: str) -> None:
+    state, misread = read(message.encode() + b"\n")
+    assert (state.outcome, state.reason, misread) == ("failed", reason, [])
+
+
+def test_another_run_in_the_same_file_is_another_run() -> None:
+    (text,) = texts("requests-1.2.17", "err")
+    parser = MEMTIER.parser("text")
+    assert sum(isinstance(record, Begin) for record in parser.feed(text * 2)) == 1
 
 
 def test_ctrl_c_interrupts_it() -> None:

@@ -6,18 +6,21 @@ Each second, and at the end, it writes to stderr:
         0.16 (avg:  0.17) msec latency
 
 Operations count since the run began, the first of each pair is that of the last interval, and operations divided by
-their mean rate is the time. The line with `0 threads` repeats the interval before: only its operations count. Where the
-operations go back, threads were started again, and a rate without operations means nothing. `-x N` runs N times, one
-after the other, which are one run here. The results, of all runs together, follow on stdout:
+their mean rate, a whole number, is the time, whose whole seconds precede it. `2 conns 4 conn errors:` is possible too.
+The line with `0 threads` repeats the interval before: only its operations count. Where the operations go back, threads
+were started again, and a rate without operations means nothing. `-x N` runs N times, one after the other, which are one
+run here. The results, of all runs together, follow on stdout:
 
     ALL STATS  or, of several runs:  AGGREGATED AVERAGE RESULTS (2 runs)
     Type         Ops/sec     Hits/sec   Misses/sec    Avg. Latency     p50 Latency     p99 Latency       KB/sec
     Sets        32684.09          ---          ---         0.15352         0.11100         1.59900      2517.80
     Totals      65367.18        36.00     32647.09         0.15335         0.11100         1.60700      3792.22
 
-Latencies are milliseconds. It ends with 0 even if the server refused every connection, and says 0 operations a second.
+Latencies are milliseconds; 1.2 has a mean only, in the column `Latency`. It ends with 0 even if the server refused
+every connection, and says 0 operations a second.
 """
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -45,13 +48,16 @@ FAMILIES = Families(
 NUMBER = r"\d{1,15}(?:\.\d{1,6})?"
 LIVE = re.compile(
     rf"\[RUN #(?P<run>\d{{1,6}}) \d{{1,3}}%, +(?P<seconds>\d{{1,9}}) secs\] +(?P<threads>\d{{1,9}}) threads"
-    rf"(?: +\d{{1,9}} conns)?: +(?P<ops>\d{{1,15}}) ops, +(?P<rate>{NUMBER}) \(avg: +(?P<mean>{NUMBER})\) ops/sec, "
-    rf".{{1,60}}/sec\), +-?(?P<latency>{NUMBER}) \(avg: +-?{NUMBER}\) msec latency$"
+    rf"(?: +\d{{1,9}} conns)?(?: \d{{1,15}} conn errors)?: +(?P<ops>\d{{1,15}}) ops, +(?P<rate>{NUMBER}) "
+    rf"\(avg: +(?P<mean>{NUMBER})\) ops/sec, .{{1,60}}/sec\), +-?(?P<latency>nan|{NUMBER}) "
+    rf"\(avg: +-?(?:nan|{NUMBER})\) msec latency$"
 )
-SECTION = re.compile(r"(?:ALL STATS|(BEST RUN RESULTS|WORST RUN RESULTS)|AGGREGATED AVERAGE RESULTS \(\d+ runs\))$")
-ROW = re.compile(r"[A-Z][\w.-]{0,60}(?: +(?:\d[\d.]{0,20}|---|-?nan)){3,12} *$")
+SECTION = re.compile(
+    r"(?:ALL STATS|((?:BEST RUN|WORST RUN|RUN #\d+) RESULTS)|AGGREGATED AVERAGE RESULTS \(\d+ runs\))$"
+)
+ROW = re.compile(r"(\S.{0,99}?)((?: +(?:\d[\d.]{0,20}|---|-?nan)){3,12})$")
 QUANTILE = re.compile(r"p(\d{1,3}(?:\.\d{1,6})?) Latency$")
-NAMES = {"Ops/sec": "rate", "Hits/sec": "hits", "Misses/sec": "misses", "Avg. Latency": "mean"}
+NAMES = {"Ops/sec": "rate", "Hits/sec": "hits", "Misses/sec": "misses", "Avg. Latency": "mean", "Latency": "mean"}
 
 
 class SecondLines(KitParser):
@@ -79,17 +85,20 @@ class SecondLines(KitParser):
         if text.startswith("Type ") and "Ops/sec" in text:
             self._columns = re.split(r" {2,}", text.strip())[1:]
             return []
-        if self._columns and ROW.match(text):
-            name, *numbers = text.split()
-            return self._result(name, numbers) if len(numbers) == len(self._columns) else None
+        if text == "Request Latency Distribution":
+            self._columns = ()
+        if self._columns and (row := ROW.match(text)) and len(numbers := row[2].split()) == len(self._columns):
+            return self._result(row[1], numbers)
         return None
 
     def _report(self, live: re.Match[str]) -> ToolReport:
-        run, ops, mean = int(live["run"]), int(live["ops"]), float(live["mean"])
+        run, seconds, ops = int(live["run"]), int(live["seconds"]), int(live["ops"])
         if run != self._run or ops < self._ops:
             self._run, self._base, self._ops = run, self._time, 0
+        elif self._time > self._base + seconds + 1.0:  # threads that had done nothing were started again
+            self._base = self._time
         new, self._ops = ops - self._ops, ops
-        before, self._time = self._time, max(self._time, self._base + ops / mean if ops and mean else self._time + 1.0)
+        before, self._time = self._time, max(self._time, self._passed(seconds, ops, float(live["mean"])))
         figures: dict[Key, float] = {("done",): float(new)}
         if int(live["threads"]) and (new or not ops):
             figures["rate",] = float(live["rate"]) if new else 0.0
@@ -98,6 +107,13 @@ class SecondLines(KitParser):
         if new and int(live["threads"]):
             figures["mean",] = milliseconds(live["latency"])
         return ToolReport(self._time, figures)
+
+    def _passed(self, seconds: int, ops: int, mean: float) -> float:
+        """The time of a line: a second after the one before, if its numbers, all rounded down, agree."""
+        expected = self._time - self._base + 1.0
+        if ops:
+            expected = min(max(expected, seconds, ops / (mean + 1)), seconds + 1.0, ops / mean if mean else math.inf)
+        return self._base + expected
 
     def _result(self, name: str, numbers: Sequence[str]) -> Sequence[Record]:
         if not self._is_wanted:
@@ -130,7 +146,7 @@ MEMTIER = TextTool(
     program="memtier_benchmark",
     families=FAMILIES,
     roles=[FAMILIES.roles(Unit("op/s"), "operations")],
-    banner=r"Writing results to stdout$",
+    banner=r"Writing results to |\[RUN #1\] Preparing",
     begins=r"Writing results to stdout$|\[RUN #\d+\] (?:Preparing benchmark client|Launching threads)|"
     r"\[RUN #\d+ +\d+%,|\d+ +Connections per thread$|Type +Ops/sec +|"
     r"(?:ALL STATS|AGGREGATED AVERAGE RESULTS .*|BEST RUN RESULTS)$",
@@ -140,10 +156,11 @@ MEMTIER = TextTool(
         "requests": r"(\d{1,15}) +Requests per client$",
         "seconds": r"(\d{1,9}) +Seconds$",
     },
-    known=r"\[RUN #|=+$|-+$|Request Latency Distribution|Type +<= |\S+ +[\d.]+ +[\d.]+$|Thread \d+ |Restarting thread|"
-    r"Connection error: |connection dropped\.|Maximum reconnection attempts|"
-    r"server \S+ handle error response|\w[\w ]* +Latency Distribution|$",
-    fatal=r"error: (.*)|(Failed to .*)",
+    known=r"\[RUN #|=+$|-+$|Request Latency Distribution|Type +<= |.{1,99} +[\d.]+ +[\d.]+$|Thread \d+ |Restarting |"
+    r"(?:Connection|TLS connection|read|write) error[:,] |connection dropped\.|[Cc]onnect(?: failed|: )|"
+    r"Maximum reconnection attempts|Reconnection |failed to reconnect|Connection timeout|staircase: |"
+    r"  (?:Step|Total|Minimum) |Writing |\[RUN \d+\] |Saving |Json file |server \S+ handle error response|$",
+    fatal=r"(?:\S+:\d+: )?[Ee]rror: (.*)|((?:Failed to |cluster slot |database selection |prepare: failed ).*)",
     parser=SecondLines,
     like=r"\[RUN #\d+ +\d+%,",
     carriage_returns=True,
