@@ -61,6 +61,7 @@ def test_the_user_is_told_what_will_not_be_seen(text: str, sentence: str) -> Non
         ("-ch -t30", 30),
         ("--client=h --time 60 -P 4 -u -b 10M -R", 60),
         ("-c h --bidir --time=7", 7),
+        ("--cli h --omi 3 --", 13),
         ("-c h -t 0", None),
         ("-c h -n 60M", None),
         ("-c h -k 100", None),

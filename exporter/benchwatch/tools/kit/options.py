@@ -12,10 +12,12 @@ def options(
 ) -> dict[str, str]:
     """The values of options; what follows a switch means nothing. If one is repeated, the last counts.
 
-    `letters`: as getopt has them, if several may be in one word; `names`: other names of options; `properties`: the
-    option that is followed by `name=value`. Options are named with their dashes, properties without.
+    `letters`: as getopt has them, if several may be in one word; `names`: of options with several names, which may also
+    be abbreviated; `properties`: the option that is followed by `name=value`. Options are named with their dashes,
+    properties without.
     """
     found: dict[str, str] = {}
+    names = names or {}
     for option, value in pairwise((*arguments, "")):
         name, equals, own = option.partition("=")
         if option == properties:
@@ -28,7 +30,8 @@ def options(
             found |= {f"-{letter}": "" for letter in switches}
             name, equals = f"-{name}", own
         found[name] = own if equals else value
-    return {(names or {}).get(name, name): value for name, value in found.items()}
+    whole = {name: [one for one in names.values() if one.startswith(name)] for name in found if len(name) > 2}
+    return {names.get(name) or [*whole.get(name, ()), name][0]: value for name, value in found.items()}
 
 
 def seconds(text: str) -> float | None:
