@@ -149,7 +149,7 @@ class Tool:
     kinds: Mapping[str, Kind]
     recognise: Callable[[bytes], str]
     """The kind of a stream, from its first bytes; empty if not (yet) recognised."""
-    new_state: Callable[[Buckets], State]
+    state: Callable[[Buckets], State]
     """Makes an empty state, with these buckets for its histograms."""
     program: str = ""
     """Name of its program, if it is not that of the tool."""
@@ -194,7 +194,3 @@ class Tool:
         if known.moments:
             return known.moments(data)
         return known.dated(read_lines(known.parser(), data) if lines is None else lines)
-
-    def state(self, buckets: Buckets) -> State:
-        """A new, empty state."""
-        return self.new_state(buckets)

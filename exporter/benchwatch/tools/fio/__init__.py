@@ -86,7 +86,7 @@ FIO = Tool(
         "stored": Kind(StoredParser, stored_moments, bins=DocumentBins),
     },
     recognise=_recognise,
-    new_state=FioState,
+    state=FioState,
     time_limit=re.compile(r"(?:^|\s)--runtime[= ](\S+)"),
     warnings=_WARNINGS,
     advice="--output-format=json+ --status-interval=1 gives",

@@ -53,7 +53,7 @@ class TextTool(Forms):
             roles=self.roles,
             kinds={"text": Kind(lambda: self.parser(self))},
             recognise=self.recognise,
-            new_state=lambda _: KitState(self.families, self.roles, self.rounding),
+            state=lambda _: KitState(self.families, self.roles, self.rounding),
             time_limit=re.compile(self.time_limit) if self.time_limit else None,
             program=self.program,
             advice=self.advice,

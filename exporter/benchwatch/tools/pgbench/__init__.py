@@ -102,7 +102,7 @@ PGBENCH = Tool(
         "log aggregate": Kind(AggregateParser, of_aggregate, piecewise=True, is_log=True),
     },
     recognise=_recognise,
-    new_state=PgbenchState,
+    state=PgbenchState,
     log_prefix="pgbench_log",
     time_limit=re.compile(r"(?:^|\s)(?:-[A-Za-z]*T\s*|--time[= ])(\d+)(?=\s|$)"),
     advice="-P 1 and -l give",
