@@ -144,6 +144,18 @@ class Interval(msgspec.Struct):
     streams: Sequence[Sum] = ()
 
 
+class End(msgspec.Struct):
+    """What both ends say of the whole test, in both directions."""
+
+    sum: Sum | None = None
+    sum_sent: Sum | None = None
+    sum_received: Sum | None = None
+    sum_bidir_reverse: Sum | None = None
+    sum_sent_bidir_reverse: Sum | None = None
+    sum_received_bidir_reverse: Sum | None = None
+    cpu_utilization_percent: Mapping[str, Number] = {}
+
+
 class Start(msgspec.Struct):
     """What is known of a test before its first interval."""
 
@@ -163,7 +175,7 @@ class IperfDocument(msgspec.Struct):
     data: msgspec.Raw = msgspec.Raw(b"null")
     start: Start | None = None
     intervals: Sequence[Interval] | None = None
-    end: Mapping[str, msgspec.Raw] | None = None
+    end: End | None = None
     error: Text | None = None
 
 
@@ -319,19 +331,18 @@ class Iperf3Parser(KitParser):
                 yield from self._interval(each, [one for one in interval.streams if one.sender == each.sender])
         if document.error:
             yield from self._failed(document.error)
-        if document.end is not None:
+        if document.end:
             yield from self._ended(document.end)
 
-    def _ended(self, end: Mapping[str, msgspec.Raw]) -> Iterator[Record]:
+    def _ended(self, end: End) -> Iterator[Record]:
         """What both ends say of the whole test, in both directions."""
-        sums = {name: msgspec.json.decode(text, type=Sum) for name, text in end.items() if name.startswith("sum")}
         for back in ("", "_bidir_reverse"):
-            total, sent, received = (sums.get(f"sum{part}{back}") for part in ("", "_sent", "_received"))
+            total, sent, received = (getattr(end, f"sum{part}{back}") for part in ("", "_sent", "_received"))
             for of_sender, each in ((True, sent or total), (False, received or total)):
                 if each:  # in UDP, `sender` of sum_sent is true whoever reports
                     each.sender, each.seconds = (total or sent or each).sender, each.seconds or each.end
                     yield from self._result(each, of_sender=of_sender)
-        percent = msgspec.json.decode(end.get("cpu_utilization_percent", b"{}"), type=dict[str, Number])
+        percent = end.cpu_utilization_percent
         load = {"local": percent.get("host_total"), "remote": percent.get("remote_total")}
         yield from self._done({("cpu", host): value / 100 for host, value in load.items() if value})
 
@@ -452,7 +463,8 @@ class Iperf3Parser(KitParser):
 
     def _row(self, row: re.Match[str]) -> Iterator[Record]:
         """A line with figures counts if it is of all streams of its direction."""
-        each = msgspec.convert({name: value for name, value in row.groupdict().items() if value}, Sum, strict=False)
+        digits = {name: value for name, value in row.groupdict().items() if value and value[-1].isdigit()}
+        each = msgspec.convert({name: float(n) if "." in n else int(n) for name, n in digits.items()}, Sum)
         has_losses, way, stream = row["packets"] is not None, row["way"] or "", row["id"]
         ends = [row["of"]] if row["of"] else ["sender", "receiver"] if self._headers > 1 and has_losses else []
         self._is_udp |= has_losses

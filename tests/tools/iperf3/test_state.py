@@ -256,6 +256,9 @@ def test_a_last_line_counts_without_its_end(name: str) -> None:
         b'{"event":"interval","data":{"sum":{"bytes":1e400}}}',
         b'{"event":"start","data":{"version":3}}',
         b'{"start":1,"intervals":[],"end":{}}',
+        b'{"event":"end","data":{"sum_sent":{"bytes":-1}}}',
+        b'{"event":"end","data":{"cpu_utilization_percent":[]}}',
+        b'{"end":{"sum":3}}',
         b"{}",
         b'{"event":"interval","data":' + b"[" * 5000,
     ],
@@ -311,6 +314,13 @@ def test_parameters_are_those_of_the_test() -> None:
         "target_bitrate": "200000000",
         "interval": "0.5",
     }
+
+
+def test_a_number_with_zeros_before_it_is_read() -> None:
+    row = ROW.replace(b"200 Mbits", b"0200 Mbits").replace(b"767", b"00767") % (0, 1)
+    assert values(state_of(START + row)) == values(state_of(START + ROW % (0, 1)))
+    datagrams = b"[  5]   0.00-1.00   sec  23.8 MBytes   200 Mbits/sec  00.010 ms  -01/010 (0%)  \n"
+    assert values(state_of(START + datagrams))["iperf_packets_total", "receive"] == 10
 
 
 @pytest.mark.parametrize("rate", [b"50.0.1.3", b"5" * 20])
