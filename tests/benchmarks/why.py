@@ -87,7 +87,7 @@ def measure(hosts: int, seconds: int, rules: str) -> None:
                     process = processes.start(name, [program("prometheus"), f"--config.file={file}", *options])
                     processes.wait_for(process, f"http://{address}/-/ready")
                     servers.append((f"http://{address}", process.popen.pid))
-            engine = Engine(Prometheus(servers[0][0], 0.0, 0.0, TIMEOUT))
+            engine = Engine(Prometheus(servers[0][0], TIMEOUT))
             time.sleep(_WARM)
             for what, looks, before_that in (
                 ("no engine", 0, 0),

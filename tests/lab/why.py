@@ -36,7 +36,7 @@ class Recorded(Prometheus):
     """A Prometheus whose samples are those of a tape; every run is active, and slow by its rules, all the time."""
 
     def __init__(self, series: Sequence[Samples], runs: Sequence[str]) -> None:
-        super().__init__("http://127.0.0.1:1", 0.0, 0.0)
+        super().__init__("http://127.0.0.1:1")
         self._series = series
         self._runs = runs
 

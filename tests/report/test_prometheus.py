@@ -424,7 +424,7 @@ def test_a_prometheus_that_drips_is_given_up() -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), Dripping) as server:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        prometheus = Prometheus(f"http://127.0.0.1:{server.server_port}", 0.0, 1.0, timeout=1.0)
+        prometheus = Prometheus(f"http://127.0.0.1:{server.server_port}", timeout=1.0)
         with pytest.raises(PrometheusError, match=r"does not answer \(not all within 1 s\)"):
             prometheus.firing()
         server.shutdown()

@@ -222,7 +222,7 @@ def test_a_prometheus_that_drips_delays_no_page() -> None:
                 time.sleep(0.1)
 
     threading.Thread(target=drip, daemon=True).start()
-    engine = Engine(Prometheus(f"http://127.0.0.1:{listening.getsockname()[1]}", 0.0, 0.0, 0.5))
+    engine = Engine(Prometheus(f"http://127.0.0.1:{listening.getsockname()[1]}", 0.5))
     looks = threading.Thread(target=engine.look, daemon=True)
     looks.start()
     assert "benchwatch_why_up 0" in Exposition().render([engine])

@@ -111,7 +111,7 @@ def test_the_engine_sees_a_lock_beside_victoriametrics_within_seconds(
         def page() -> str:
             return requests.get(f"http://{address}/metrics", timeout=PATIENCE).text
 
-        server = Prometheus(url, 0.0, 0.0)
+        server = Prometheus(url)
         eventually(lambda: "held by 'LOCK TABLE pgbench_branches'" in page(), "the lock is named")
         begun = T0 + FAULT + 5 + later  # less than 30 s ago, or the answer is the same in any case
         assert [value for _, value in server.at("run:benchmark_slow:info", begun)] == [1.0]
@@ -130,6 +130,6 @@ def test_firing_alerts_are_asked_for_without_a_body_which_some_proxies_refuse() 
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        assert Prometheus(f"http://127.0.0.1:{server.server_port}", 0.0, 0.0).firing() == []
+        assert Prometheus(f"http://127.0.0.1:{server.server_port}").firing() == []
         server.shutdown()
     assert bodies == [b""]

@@ -22,6 +22,7 @@ from ..why.seen import Samples
 from . import axes, theme
 from .axes import Axis
 from .plot import Marks, Plot
+from .prometheus_of_run import PrometheusOfRun
 from .run_view import View
 from .section import Section
 from .slowness import why_slow
@@ -39,8 +40,8 @@ _MOST = 6
 
 def reasons(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterator[Section]:
     """Why each run was slow; nothing of a run that Prometheus did not watch, or if it does not answer."""
+    prometheus = Prometheus(url, timeout)
     for run in (run for run in runs if run.length):
-        prometheus = Prometheus(url, run.start, run.start + run.length, timeout)
         with suppress(PrometheusError):  # which the sections below name
             yield from why_slow(prometheus, run, f"Why {run.name if len(runs) > 1 else 'it'} was slow", _doubts(run))
 
@@ -61,7 +62,7 @@ def sections(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterat
         if not run.length:
             yield Section(f"Disks{whose}", notes=[f"Prometheus was not asked: {run.name} does not say when it began."])
             continue
-        prometheus = Prometheus(url, run.start, run.start + run.length, timeout)
+        prometheus = PrometheusOfRun(url, run, timeout)
         doubts = _doubts(run)
         try:
             hosts = {worker.runfile.server for worker in run.timelines}
@@ -79,7 +80,7 @@ def sections(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterat
             yield Section(f"Nutanix vdisks{whose}", vdisks, notes=doubts)
 
 
-def _disks(prometheus: Prometheus, run: View, hosts: set[str]) -> Iterator[Plot]:
+def _disks(prometheus: PrometheusOfRun, run: View, hosts: set[str]) -> Iterator[Plot]:
     windows = prometheus.windows("node_disk_io_time_seconds_total")
     if hosts and any(host for machines in windows.values() for host in machines.values()):
         own = {
@@ -98,7 +99,7 @@ def _disks(prometheus: Prometheus, run: View, hosts: set[str]) -> Iterator[Plot]
         )
         return f"sum by (instance, device) ({' or '.join(rates)})"
 
-    busy = prometheus.range(f"({rate('reads_completed_total')} + {rate('writes_completed_total')}) > 0")
+    busy = prometheus.over_run(f"({rate('reads_completed_total')} + {rate('writes_completed_total')}) > 0")
     chosen = _chosen(busy, ("instance", "device"), roles)
     over = " or ".join(window.removesuffix("s") for window in windows)
     source = f"From node_exporter's counters, rates over {over} s."
@@ -127,10 +128,10 @@ def _disks(prometheus: Prometheus, run: View, hosts: set[str]) -> Iterator[Plot]
     )
 
 
-def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
-    names = {(one.labels["cvm"], one.labels["vdisk"]): one.labels for one in prometheus.range("nutanix_vdisk_info")}
+def _vdisks(prometheus: PrometheusOfRun, run: View) -> Iterator[Plot]:
+    names = {(one.labels["cvm"], one.labels["vdisk"]): one.labels for one in prometheus.over_run("nutanix_vdisk_info")}
     roles = {vdisk: labels["role"] for vdisk, labels in names.items() if labels.get("role")}
-    busy = prometheus.range(f"sum by (cvm, vdisk) ({_FRONTEND.format('ops_per_second')}) > 0")
+    busy = prometheus.over_run(f"sum by (cvm, vdisk) ({_FRONTEND.format('ops_per_second')}) > 0")
     vms = {worker.runfile.virtual_machine for worker in run.timelines}
     vms |= _named(prometheus, run, "benchwatch_run_vm_info{{{}}}", "vm")
     own = {vdisk for vdisk, labels in names.items() if labels.get("vm") in vms - {""}}
@@ -164,12 +165,12 @@ def _vdisks(prometheus: Prometheus, run: View) -> Iterator[Plot]:
     )
 
 
-def _named(prometheus: Prometheus, run: View, series: str, label: str) -> set[str]:
+def _named(prometheus: PrometheusOfRun, run: View, series: str, label: str) -> set[str]:
     """The values of a label of the run's series."""
-    return {one.labels.get(label, "") for one in prometheus.range(series.format(f"run={text(run.run)}"))}
+    return {one.labels.get(label, "") for one in prometheus.over_run(series.format(f"run={text(run.run)}"))}
 
 
-def _roles(prometheus: Prometheus, run: View, machines: Mapping[str, str]) -> dict[tuple[str, str], str]:
+def _roles(prometheus: PrometheusOfRun, run: View, machines: Mapping[str, str]) -> dict[tuple[str, str], str]:
     """Roles by instance and device: from the run's workers, otherwise from the exporter.
 
     `machines` are hosts by instance. A role of no host, as in a run's file, applies to all of them.
@@ -180,7 +181,7 @@ def _roles(prometheus: Prometheus, run: View, machines: Mapping[str, str]) -> di
         for device, role in worker.runfile.roles.items()
     }
     if not recorded:
-        found = prometheus.range(f"benchwatch_run_disk_info{{run={text(run.run)}}} or benchwatch_disk_info")
+        found = prometheus.over_run(f"benchwatch_run_disk_info{{run={text(run.run)}}} or benchwatch_disk_info")
         recorded = {(one.labels.get("host", ""), one.labels["device"]): one.labels["role"] for one in found}
     return {
         (instance, device): role
@@ -205,7 +206,7 @@ def _identity(one: Samples, labels: tuple[str, str]) -> tuple[str, str]:
 
 
 def _plots(
-    prometheus: Prometheus,
+    prometheus: PrometheusOfRun,
     run: View,
     labels: tuple[str, str],
     chosen: Sequence[tuple[str, str]],
@@ -218,7 +219,7 @@ def _plots(
     """The plot of the chosen disks or vdisks; none without values. `queries` are by operation, if no label says it."""
     found: list[tuple[tuple[str, str], str, Line]] = []
     for what, query in queries.items():
-        for one in prometheus.range(query):
+        for one in prometheus.over_run(query):
             # node_exporter counts whole milliseconds: shorter times cannot be measured
             known = one.values > 0 if unit.log else np.isfinite(one.values)
             if (thing := _identity(one, labels)) in chosen and known.any():

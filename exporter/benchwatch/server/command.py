@@ -79,7 +79,7 @@ async def serve(
     own = OwnMetrics(os.environ.get(REVISION, ""))
     descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     pushes = Pushes(own, limit=max(2, min(_MOST_PUSHES, descriptors // 4)), settings=settings.push)
-    why = Engine(Prometheus(prometheus, 0.0, 0.0, TIMEOUT)) if prometheus else None
+    why = Engine(Prometheus(prometheus, TIMEOUT)) if prometheus else None
     others: list[Source] = [Disks(roles, here.host), Processes(here.host), *([why] if why else [])]
     mapping = load_mapping(settings.nutanix, base)
     hosts = {*settings.web.hosts, *(host for address in addresses if (host := listen_address(address)[0]))}

@@ -116,7 +116,7 @@ def alerts(url: str, name: str) -> str:
     Prometheus does not answer, it says why.
     """
     try:
-        firing = Prometheus(url, 0.0, 0.0, _PATIENCE).firing()
+        firing = Prometheus(url, _PATIENCE).firing()
     except PrometheusError as error:
         return note(f"No alerts and no disks: {error}; this page keeps trying.")
     found = [one for one in firing if _labels(one).get("run") in (None, name) and _name(one) != UNSEEN]

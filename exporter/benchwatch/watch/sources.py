@@ -144,7 +144,7 @@ class WatchedPrometheus:
         address = server_url(url, "--prometheus")
         self.name = without_user(address)
         """The URL without user and password."""
-        self._prometheus = Prometheus(address, 0.0, 0.0, _TIMEOUT)
+        self._prometheus = Prometheus(address, _TIMEOUT)
 
     def read(self) -> Judged:
         """Firing alerts and verdicts, or why there are none."""

@@ -86,7 +86,7 @@ def _why(options: argparse.Namespace) -> int:
     try:
         run = Path(options.run).name  # also as a folder: runs/test1
         now = options.end or min(time.time(), (options.at or math.inf) + _DAY)
-        found = explanations(Prometheus(url, 0.0, 0.0, _TIMEOUT), run, options.begin, options.end, now)
+        found = explanations(Prometheus(url, _TIMEOUT), run, options.begin, options.end, now)
     except PrometheusError as error:
         raise UserError(str(error), FAILED) from error
     if found is None:
@@ -113,7 +113,7 @@ def _serve(url: str, address: str) -> int:
     host, _, port = address.rpartition(":")
     if not port.isdecimal():
         raise UserError(f"--web.listen-address: expected HOST:PORT, got {address!r}")
-    live, page, lock = Engine(Prometheus(url, 0.0, 0.0, TIMEOUT)), Exposition(), threading.Lock()
+    live, page, lock = Engine(Prometheus(url, TIMEOUT)), Exposition(), threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
         timeout = 10

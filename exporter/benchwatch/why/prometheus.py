@@ -1,4 +1,4 @@
-"""Queries a Prometheus over a span of time (https://prometheus.io/docs/prometheus/latest/querying/api/)."""
+"""Queries a Prometheus (https://prometheus.io/docs/prometheus/latest/querying/api/)."""
 
 import json
 import math
@@ -14,16 +14,12 @@ from ..values.errors import reason_of, root_cause
 from ..values.web import session
 from .seen import Samples
 
-_POINTS = 720
 TIMEOUT = 30.0
-"""Seconds that an answer may take."""
 _PART = 1 << 16
 _LARGEST = 1 << 28
 """Bytes of an answer."""
 _PRESENT = {"nocache": "1"}
 """VictoriaMetrics leaves out the last 30 s without it (-search.latencyOffset); others ignore it."""
-_SCRAPES = 4
-"""Scrapes that the window of a rate covers, so that it holds two at any phase; Grafana does the same."""
 
 
 class PrometheusError(Exception):
@@ -31,42 +27,21 @@ class PrometheusError(Exception):
 
 
 class Prometheus:
-    """A Prometheus by its URL, and the span of one run, Unix seconds."""
+    """A Prometheus by its URL; `timeout`: seconds that an answer may take."""
 
-    def __init__(self, url: str, start: float, end: float, timeout: float = TIMEOUT) -> None:
+    def __init__(self, url: str, timeout: float = TIMEOUT) -> None:
         self._url = url
         self._name = "Prometheus at " + re.sub(r"//[^/]*@", "//", url)
-        self._start = start
-        self._end = end
         self._timeout = timeout
-        self.step = float(max(1, math.ceil((end - start) / _POINTS)))
-        """Between two points of an answer, seconds."""
-
-    def windows(self, counter: str) -> dict[str, dict[str, str]]:
-        """The windows of rates of this counter (PromQL), each with its instances and their hosts.
-
-        A window covers at least the step, and several scrapes at the rate of the run's best minute. Short windows come
-        first.
-        """
-        span = max(60, math.ceil(self._end - self._start))
-        most = f"max_over_time((max by (instance, host) (count_over_time({counter}[1m])))[{span}s:30s])"
-        found: dict[float, dict[str, str]] = {}
-        for series in self._ask("query", query=most, time=self._end):
-            seconds = max(self.step, math.ceil(_SCRAPES * 60 / float(series["value"][1])))
-            labels = series["metric"]
-            found.setdefault(seconds, {})[labels.get("instance", "")] = labels.get("host", "")
-        # Prometheus returns series in any order.
-        return {f"{seconds:.0f}s": dict(sorted(instances.items())) for seconds, instances in sorted(found.items())}
-
-    def range(self, query: str) -> list[Samples]:
-        """The results of a query over the run. Raises PrometheusError."""
-        span = {"start": self._start, "end": self._end, "step": self.step}
-        return _results(self._ask("query_range", query=query, **span))
 
     def samples(self, selector: str, begin: float, end: float) -> list[Samples]:
         """The samples of series between two moments, Unix seconds, as recorded. Raises PrometheusError."""
         query = f"{selector}[{max(1, math.ceil(end - begin))}s]"
         return _results(self._ask("query", query=query, time=end))
+
+    def range(self, query: str, begin: float, end: float, step: float) -> list[Samples]:
+        """The results of a query between two moments, every `step` seconds. Raises PrometheusError."""
+        return _results(self._ask("query_range", query=query, start=begin, end=end, step=step))
 
     def at(self, query: str, moment: float | None = None) -> list[tuple[Mapping[str, str], float]]:
         """Labels and values of a query at a moment, Unix seconds (None: its own now). Raises PrometheusError."""
