@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.why.telling import NAMES
+from benchwatch.why.explanation import NAMES
 from tests.support.grafana import DASHBOARDS, FILES, Value, interpolate, load, panels, targets
 from tests.support.programs import evaluate, series
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from benchwatch.why.explanation import NONE, Explanation
-from benchwatch.why.judging import seen_run, slow, why
+from benchwatch.why.explanation import NAMES, NONE, Explanation, sentence, waterfall
+from benchwatch.why.judging import slow, why
+from benchwatch.why.reports import seen_run
 from benchwatch.why.seen import Samples, Seen
-from benchwatch.why.telling import NAMES, sentence, waterfall
 
 from . import scenes
 from .scenes import FAULT, LENGTH, T0, gauge, seen

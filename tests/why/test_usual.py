@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from benchwatch.why.explanation import NONE
-from benchwatch.why.judging import seen_run, slow, usual_before, why
-from benchwatch.why.reported import Reported, slow_times
+from benchwatch.why.judging import slow, usual_before, why
+from benchwatch.why.reports import Reported, seen_run
 from benchwatch.why.seen import Samples, Seen
+from benchwatch.why.slow_times import slow_times
 
 from . import scenes
 from .scenes import FAULT, LENGTH, T0, USUAL, gauge, seen

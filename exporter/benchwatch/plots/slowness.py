@@ -11,10 +11,9 @@ import numpy as np
 from ..show.content import Column, TableRow
 from ..values.numbers import clock
 from ..values.printable import in_html
-from ..why.explanation import Explanation
+from ..why.explanation import Explanation, sentence, shown_stages
 from ..why.past import MOST, explanations
 from ..why.prometheus import Prometheus, text
-from ..why.telling import sentence, shown_stages
 from . import theme
 from .axes import Axis, time
 from .plot import Drawing, Plot

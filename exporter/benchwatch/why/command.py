@@ -16,11 +16,10 @@ from ..show.content import Block, Heading, Sentence
 from ..values.addresses import server_url
 from ..values.errors import FAILED, UserError
 from ..values.numbers import duration
-from .explanation import Explanation
+from .explanation import Explanation, sentence, waterfall
 from .live import TIMEOUT, Engine
 from .past import explanations
 from .prometheus import Prometheus, PrometheusError
-from .telling import sentence, waterfall
 
 _TIMEOUT = 60.0
 """Seconds for an answer about a run of the past."""

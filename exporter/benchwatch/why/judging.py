@@ -1,13 +1,17 @@
 """From raw samples to explanations: a run's slow times, and why each of them."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from .explanation import Explanation, explain
-from .reported import Reported, SlowTime, reports_of, slow_times
-from .run_facts import RunFacts, facts
+from .case import Case
+from .causes import causes
+from .explanation import Explanation
+from .prometheus import Prometheus, text
+from .questions import samples_around, samples_of_run
+from .reports import SeenRun, seen_run
 from .seen import Seen
-from .waits import Picture, picture
+from .slow_times import SlowTime, slow_times
+from .waits import Picture, Waits, below, picture
+from .window import Window
 
 LOOKED = 35.0
 """Seconds of a slow time from its beginning that an explanation covers."""
@@ -21,31 +25,39 @@ _MUCH = 2.0
 """The ratio of latency or rate to the usual one below which nothing is said: single seconds stood out from noise."""
 FIRST = 2.0
 """Seconds of a slow time before anything is said of it."""
+_KIN, _OBJECTIVE = "the last run of its kind", "its objective"
+RETENTION = "15d"
+"""How far back runs are looked for."""
+_LAST, _AT_THE_END = 95.0, 5.0
+"""Seconds: of a run that say what is usual in it, and at its end that do not."""
+_EARLIER_RUNS = 5
 
 
-class SeenRun(NamedTuple):
-    """A run, as seen in some samples."""
+def usual_of_kin(prometheus: Prometheus, of: SeenRun, now: float) -> Picture | None:
+    """What was usual in the last run of the same kind: same tool, machine and parameters; None: no such run among the
+    last ones on its machine that ended before it began. Raises PrometheusError.
+    """
+    facts = of.facts
+    if not facts.server or facts.start is None:
+        return None
+    of_host = f"last_over_time(benchwatch_run_host_info{{host={text(facts.server)}}}[{RETENTION}])"
+    ends = f"last_over_time(benchwatch_run_end_timestamp_seconds[{RETENTION}])"
+    found = prometheus.at(f"max by (run) ({ends} and on (run) {of_host})", now)
+    earlier = sorted(((end, labels["run"]) for labels, end in found if end <= facts.start), reverse=True)
+    for end, run in earlier[:_EARLIER_RUNS]:
+        begin, last = end - _AT_THE_END - _LAST, end - _AT_THE_END
+        seen = Seen(samples_of_run(prometheus, run, begin, end))
+        other = seen_run(seen, run, begin, end)
+        if other.facts.kind == facts.kind:
+            seen.add(samples_around(prometheus, other, begin, last))
+            return picture(seen_run(seen, run, begin, end), begin, last)
+    return None
 
-    seen: Seen
-    facts: RunFacts
-    parts: Sequence[Reported]
 
-
-def seen_run(seen: Seen, run: str, begin: float, end: float) -> SeenRun:
-    """A run between two moments, Unix seconds."""
-    configured = {
-        (one.labels.get("host", ""), one.labels.get("device", "")): one.labels.get("role", "")
-        for one in seen.of("benchwatch_disk_info")
-    }
-    found = facts(seen, run, configured)
-    return SeenRun(seen, found, list(reports_of(seen, found, begin, end)))
-
-
-def slow(of: SeenRun, before: Picture | None = None) -> list[SlowTime]:
-    """When the run was slow. `before`: a picture of a run of its kind, for its first seconds."""
-    if before is not None:
-        return slow_times(of.parts, before.latency, "the last run of its kind")
-    return slow_times(of.parts, of.facts.objective, "its objective")
+def slow(of: SeenRun, kin: Picture | None = None) -> list[SlowTime]:
+    """When the run was slow. `kin`: a picture of a run of its kind, for its first seconds."""
+    usual, armed = (kin.waits.latency, _KIN) if kin else (of.facts.objective, _OBJECTIVE)
+    return slow_times(of.parts, usual, armed)
 
 
 def usual_before(of: SeenRun, begin: float, times: Sequence[SlowTime] = ()) -> Picture | None:
@@ -53,31 +65,34 @@ def usual_before(of: SeenRun, begin: float, times: Sequence[SlowTime] = ()) -> P
     last = begin - _GAP
     since = max((one.end + _GAP for one in times if one.end + _GAP <= last - _FEWEST), default=0.0)
     first = max(begin - _BEFORE, since, of.facts.start or 0.0)
-    if last - first < _FEWEST:
-        return None
-    return picture(of.seen, of.facts, of.parts, first, last)
+    return picture(of, first, last) if last - first >= _FEWEST else None
 
 
 def why(
-    of: SeenRun, when: SlowTime, times: Sequence[SlowTime], moment: float, before: Picture | None = None
+    of: SeenRun, when: SlowTime, times: Sequence[SlowTime], moment: float, kin: Picture | None = None
 ) -> Explanation | None:
     """Why the run is slow in one of its slow times, as far as that can be seen at a moment of it; None: too early, no
-    usual, hardly slower than usual, or far more is done. `before`: a picture of a run of its kind.
+    usual, hardly slower than usual, or far more is done. `kin`: a picture of a run of its kind.
     """
     if moment < when.begin + FIRST:
         return None
     armed = when.armed
     usual = usual_before(of, when.begin, times)
-    if usual is None or armed.startswith("the last run"):
-        usual = before or usual
+    if usual is None or armed == _KIN:
+        usual = kin or usual
     if usual is None and of.facts.objective:
-        usual, armed = Picture(of.facts.objective, 0.0, {}, {}), "its objective"
+        usual, armed = Picture(Window(Seen(), of.facts, 0.0, 0.0), Waits(of.facts.objective, 0.0, {})), _OBJECTIVE
     if usual is None:
         return None
     end = min(moment, when.begin + LOOKED, max(when.end, when.begin + FIRST) + 1)
-    now = picture(of.seen, of.facts, of.parts, when.begin + (1 if end - when.begin >= _ONSET else 0), end, usual)
-    if now is None or (now.latency < _MUCH * usual.latency and now.rate > usual.rate / _MUCH):
+    now = picture(of, when.begin + (1 if end - when.begin >= _ONSET else 0), end, usual)
+    if now is None or (now.waits.latency < _MUCH * usual.waits.latency and now.waits.rate > usual.waits.rate / _MUCH):
         return None
-    if usual.rate and now.rate > _MUCH * usual.rate:
+    if usual.waits.rate and now.waits.rate > _MUCH * usual.waits.rate:
         return None  # it makes up for time that it lost, or was given more to do
-    return explain(of.seen, of.facts, usual, now, when.begin, end, armed)
+    unseen = tuple(now.window.unseen())
+    found = Explanation(of.facts, when.begin, end, usual.waits, now.waits, armed, unseen)
+    found = found._replace(cause=next(causes(Case(found, usual.window, now.window)), found.cause))
+    if any(vdisk in usual.window.vdisks for vdisk in now.window.vdisks):
+        found = found._replace(usual=below(usual), now=below(now))
+    return found

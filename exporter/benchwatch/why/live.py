@@ -8,20 +8,19 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from ..metrics.samples import Sample
-from .explanation import BELOW, NONE, Explanation
-from .exported import INFO, MESSAGE, SECONDS, SINCE, UP
-from .judging import FIRST, seen_run, slow, why
-from .kin import usual_of_kin
+from .explanation import BELOW, NONE, Explanation, sentence
+from .facts import facts
+from .families import INFO, MESSAGE, SECONDS, SINCE, UP
+from .judging import FIRST, slow, usual_of_kin, why
 from .prometheus import Prometheus, PrometheusError
-from .questions import Questions
-from .reported import USUAL
+from .questions import samples_around, samples_of_run
+from .reports import SeenRun, seen_run
 from .seen import Seen
-from .telling import sentence
+from .slow_times import USUAL
 from .waits import Picture
 
 _log = logging.getLogger(__name__)
@@ -56,27 +55,88 @@ class Spoken(NamedTuple):
     """The begin of the slow time as first seen, Unix seconds."""
     age: float
     """Seconds of the slow time after which the text was written."""
+    told: bool = False
+    """Whether people are told of it."""
     corrected: bool = False
     """Whether people were told of another layer before."""
 
+    @property
+    def where(self) -> tuple[str, str]:
+        """The machine, and its layer."""
+        return self.explanation.facts.server, self.explanation.cause.layer
 
-@dataclass
+
 class _Watched:
-    """One run."""
+    """One active run."""
 
-    questions: Questions
-    seen: Seen = field(default_factory=Seen)
-    asked: float = 0.0
-    first: float = 0.0
-    slow_at: float = 0.0
-    kin: Picture | None = None
-    """What was usual in the last run of its kind."""
-    kin_asked: bool = False
-    layer: str = ""
-    """That of the last second."""
-    spoken: Spoken | None = None
-    told: bool = False
-    """Whether people are told of it."""
+    def __init__(self, prometheus: Prometheus, run: str, now: float) -> None:
+        self._prometheus = prometheus
+        self._run = run
+        self.first = now
+        self.slow_at = 0.0
+        self.spoken: Spoken | None = None
+        self._seen, self._asked = Seen(), 0.0
+        self._kin: Picture | None = None
+        self._kin_asked = False
+        self._layer = ""
+        """That of the last second."""
+
+    def look(self, now: float) -> None:
+        """Look at it if it may be slow. Raises PrometheusError."""
+        closely = now - self.first < _YOUNG
+        slow_lately = now - self.slow_at
+        if slow_lately >= USUAL and not closely:
+            self.spoken, self._seen, self._asked = None, Seen(), 0.0
+            return
+        lasts = self.spoken is not None and now - self.spoken.since > _LASTS
+        wait = _SELDOM if lasts else 0.0 if slow_lately < _OVER or closely else _AFTERWARDS
+        if now - self._asked >= wait:
+            self._explain(self._refresh(now), now)
+
+    def _refresh(self, now: float) -> SeenRun:
+        """Ask for what is new; first, of the run itself for as much as says what is usual beside earlier slow times."""
+        own, around = (self._asked - _ANEW if self._asked else now - back for back in (_KEPT, _BACK))
+        self._seen.add(samples_of_run(self._prometheus, self._run, own, now), _KEPT)
+        of = seen_run(self._seen, self._run, now - _KEPT, now)
+        self._seen.add(samples_around(self._prometheus, of, around, now), _KEPT)
+        self._asked = now
+        return of._replace(facts=facts(self._seen, self._run))
+
+    def _explain(self, of: SeenRun, now: float) -> None:
+        if of.parts and not self._kin_asked:
+            self._kin, self._kin_asked = usual_of_kin(self._prometheus, of, now), True
+        times = slow(of, self._kin)
+        when = next((one for one in reversed(times) if one.end >= now - _OVER), None)
+        if when is None or when.end - when.begin < FIRST:
+            self.spoken = None  # a single slow second wakes nobody
+            return
+        self.slow_at = max(self.slow_at, when.end)
+        if self.spoken and self.spoken.explanation.begin < when.begin - _OVER:
+            self.spoken = None
+        found = why(of, when, times, now, self._kin)
+        if found:
+            again, self._layer = self._layer == found.cause.layer, found.cause.layer
+            self.spoken = _spoken(self.spoken, found, again, now - found.begin)
+
+
+def _spoken(old: Spoken | None, found: Explanation, again: bool, age: float) -> Spoken | None:
+    """What to export next: a layer that was found twice in a row (`again`), and one other layer later."""
+    layer = found.cause.layer
+    if layer == NONE and (old or age < _SETTLED):
+        return old
+    if old is None:
+        return Spoken(found, sentence(found), found.begin, age) if again else None
+    known = old.explanation.cause.layer
+    if layer == known:
+        if any(old.age < moment <= age for moment in (_HELD, _SETTLED)):
+            old = old._replace(text=sentence(found), age=age)
+        return old._replace(explanation=found)
+    # The one other layer is kept for what a CVM shows below, which is the same for both devices.
+    other_device = {known, layer} <= _DEVICES and found.facts.machine
+    better = known == NONE or (layer in BELOW and known not in BELOW) or (age <= _CHANGES and not other_device)
+    if not better or not again or old.corrected:
+        return old
+    return Spoken(found, sentence(found), old.since, age, old.told, old.told)
 
 
 class Engine:
@@ -135,98 +195,35 @@ class Engine:
 
     def _ask(self, now: float) -> None:
         found = self._prometheus.at(_NOW, now)
-        slow_runs = {labels["run"] for labels, _ in found if "slow" in labels.get("__name__", "")}
-        active = {labels["run"] for labels, _ in found if labels.get("run")}
+        named = [(labels.get("run", ""), labels.get("__name__", "")) for labels, _ in found]
+        active = {run for run, _ in named if run}
         for run in sorted(active - self._runs.keys()):
-            self._runs[run] = _Watched(Questions(self._prometheus, run), first=now)
+            self._runs[run] = _Watched(self._prometheus, run, now)
         for run in self._runs.keys() - active:
             if now - self._runs[run].first > _FORGOTTEN or self._runs[run].spoken is None:
                 del self._runs[run]
-        for run, watched in self._runs.items():
-            if run in slow_runs:
-                watched.slow_at = now
-            self._look_at(run, watched, now)
-
-    def _look_at(self, run: str, watched: _Watched, now: float) -> None:
-        closely = now - watched.first < _YOUNG
-        slow_lately = now - watched.slow_at
-        if slow_lately < USUAL or closely:
-            lasts = watched.spoken is not None and now - watched.spoken.since > _LASTS
-            wait = _SELDOM if lasts else 0.0 if slow_lately < _OVER or closely else _AFTERWARDS
-            if now - watched.asked >= wait:
-                self._explain(run, watched, now)
-            return
-        watched.spoken, watched.seen, watched.asked = None, Seen(), 0.0
-
-    def _refresh(self, watched: _Watched, now: float) -> None:
-        """Ask for what is new; first, of the run itself for as much as says what is usual beside earlier slow times."""
-        own, around = (watched.asked - _ANEW if watched.asked else now - back for back in (_KEPT, _BACK))
-        watched.seen.add(watched.questions.samples_of_run(own, now), _KEPT)
-        watched.seen.add(watched.questions.samples_around(watched.seen, around, now), _KEPT)
-        watched.asked = now
-
-    def _explain(self, run: str, watched: _Watched, now: float) -> None:
-        self._refresh(watched, now)
-        of = seen_run(watched.seen, run, now - _KEPT, now)
-        if of.parts and not watched.kin_asked:
-            watched.kin, watched.kin_asked = usual_of_kin(self._prometheus, of.facts, now), True
-        times = slow(of, watched.kin)
-        when = next((one for one in reversed(times) if one.end >= now - _OVER), None)
-        if when is None or when.end - when.begin < FIRST:
-            watched.spoken = None  # a single slow second wakes nobody
-            return
-        watched.slow_at = max(watched.slow_at, when.end)
-        old = watched.spoken if watched.spoken and watched.spoken.explanation.begin >= when.begin - _OVER else None
-        new = why(of, when, times, now, watched.kin)
-        watched.told = watched.told and old is not None
-        watched.spoken = self._told(watched, old, new, now)
-
-    def _told(self, watched: _Watched, old: Spoken | None, new: Explanation | None, now: float) -> Spoken | None:
-        """What to export next: a layer that was found twice in a row, and one other layer later."""
-        if new is None:
-            return old
-        age, layer = now - new.begin, new.cause.layer
-        again, watched.layer = watched.layer == layer, layer
-        if layer == NONE and (old or age < _SETTLED):
-            return old
-        spoken = Spoken(new, sentence(new), new.begin, age)
-        if old is None:
-            return spoken if again else None
-        spoken = spoken._replace(since=old.since, corrected=old.corrected)
-        known = old.explanation.cause.layer
-        if layer == known:
-            due = any(old.age < moment <= age for moment in (_HELD, _SETTLED))
-            return spoken if due else old._replace(explanation=new)
-        # The one other layer is kept for what a CVM shows below, which is the same for both devices.
-        other_device = {known, layer} <= _DEVICES and new.facts.machine
-        better = known == NONE or (layer in BELOW and known not in BELOW) or (age <= _CHANGES and not other_device)
-        if not better or not again or old.corrected:
-            return old
-        return spoken._replace(corrected=watched.told)
+        for run, name in named:
+            if run and "slow" in name:
+                self._runs[run].slow_at = now
+        for watched in self._runs.values():
+            watched.look(now)
 
     def _samples(self, now: float) -> Iterator[Sample]:
         yield Sample(UP, (), int(not self._problem))
-        for run, watched in self._runs.items():
-            if watched.spoken is None:
-                continue
-            of = watched.spoken.explanation
-            yield Sample(INFO, (run, of.facts.server, of.cause.layer, watched.spoken.text), 1)
-            yield Sample(SINCE, (run,), of.begin)
-            for when, picture in (("usual", of.usual), ("now", of.now)):
-                for stage, seconds in picture.stages.items():
-                    yield Sample(SECONDS, (run, stage, when), seconds)
-        yield from self._messages(now)
-
-    def _messages(self, now: float) -> Iterator[Sample]:
-        """One for each machine and layer; who was told of first, stays."""
         spoken = {run: watched.spoken for run, watched in self._runs.items() if watched.spoken}
-        where = {run: (one.explanation.facts.server, one.explanation.cause.layer) for run, one in spoken.items()}
-        self._told_of = {key: run for key, run in self._told_of.items() if where.get(run) == key}
-        for run, key in where.items():
-            if key[1] == NONE or now - spoken[run].since < _HELD:
+        for run, one in spoken.items():
+            of = one.explanation
+            yield Sample(INFO, (run, *one.where, one.text), 1)
+            yield Sample(SINCE, (run,), of.begin)
+            for when, waits in (("usual", of.usual), ("now", of.now)):
+                for stage, seconds in waits.stages.items():
+                    yield Sample(SECONDS, (run, stage, when), seconds)
+        # One message for each machine and layer; the run that people were told of first stays.
+        layers = {run: one.where for run, one in spoken.items()}
+        self._told_of = {where: run for where, run in self._told_of.items() if layers.get(run) == where}
+        for run, one in spoken.items():
+            if one.where[1] == NONE or now - one.since < _HELD or self._told_of.setdefault(one.where, run) != run:
                 continue
-            if self._told_of.setdefault(key, run) == run:
-                self._runs[run].told = True
-                since = f"{datetime.fromtimestamp(spoken[run].since, UTC):%H:%M:%S}"
-                corrected = "yes" if spoken[run].corrected else ""
-                yield Sample(MESSAGE, (run, *key, since, corrected), 1)
+            self._runs[run].spoken = one._replace(told=True)
+            since = f"{datetime.fromtimestamp(one.since, UTC):%H:%M:%S}"
+            yield Sample(MESSAGE, (run, *one.where, since, "yes" if one.corrected else ""), 1)

@@ -1,16 +1,15 @@
 """Why a run of the past was slow, from a Prometheus that watched it."""
 
 import math
-from collections.abc import Iterator
 
 from .explanation import Explanation
-from .judging import LOOKED, SeenRun, seen_run, slow, why
-from .kin import RETENTION, usual_of_kin
+from .facts import facts
+from .judging import LOOKED, RETENTION, slow, usual_of_kin, why
 from .prometheus import Prometheus, text
-from .questions import Questions
-from .reported import USUAL, SlowTime
+from .questions import samples_around, samples_of_run
+from .reports import SeenRun, seen_run
 from .seen import Seen
-from .waits import Picture
+from .slow_times import USUAL
 
 _PIECE = 6 * 3600.0
 """Seconds of a run that one answer covers."""
@@ -30,48 +29,35 @@ def explanations(
         return None
     first = max(span[0], (begin or span[0]) - USUAL)
     last = min(span[1], end or now)
-    if last <= first:
-        return None
-    questions, seen = Questions(prometheus, run), Seen()
-    at = first
+    seen, at = Seen(), first
     while at < last:
-        seen.add(questions.samples_of_run(at, min(at + _PIECE, last)))
+        seen.add(samples_of_run(prometheus, run, at, min(at + _PIECE, last)))
         at += _PIECE
     of = seen_run(seen, run, first, last)
     if not of.parts:
         return None
-    before = usual_of_kin(prometheus, of.facts, now) if first - span[0] < _YOUNG else None
-    times = slow(of, before)
+    kin = usual_of_kin(prometheus, of, now) if first - span[0] < _YOUNG else None
+    times = slow(of, kin)
     asked = [one for one in times if one.end >= (begin or 0.0) and one.begin <= last]
-    longest = sorted(sorted(asked, key=lambda one: one.begin - one.end)[:MOST])
-    return list(_explained(of, questions, longest, times, before, last))
-
-
-def _explained(
-    of: SeenRun,
-    questions: Questions,
-    chosen: list[SlowTime],
-    times: list[SlowTime],
-    before: Picture | None,
-    last: float,
-) -> Iterator[Explanation]:
-    for when in chosen:
+    found = []
+    for when in sorted(sorted(asked, key=lambda one: one.begin - one.end)[:MOST]):
+        around = Seen(of.seen.all())
         until = min(when.end, when.begin + LOOKED, last) + 1
-        around = Seen([*of.seen.all(), *questions.samples_around(of.seen, when.begin - _AROUND, until)])
-        found = why(of._replace(seen=around), when, times, when.end + 1, before)
-        if found is not None:
-            yield found._replace(end=when.end)
+        around.add(samples_around(prometheus, of, when.begin - _AROUND, until))
+        one = why(SeenRun(around, facts(around, run), of.parts), when, times, when.end + 1, kin)
+        if one is not None:
+            found.append(one._replace(end=when.end))
+    return found
 
 
 def _span(prometheus: Prometheus, run: str, now: float) -> tuple[float, float] | None:
     """From when to when a run lasted."""
-    chosen = f"{{run={text(run)}}}[{RETENTION}]"
-    starts = [
-        value for _, value in prometheus.at(f"last_over_time(benchwatch_run_start_timestamp_seconds{chosen})", now)
-    ]
-    ends = [value for _, value in prometheus.at(f"last_over_time(benchwatch_run_end_timestamp_seconds{chosen})", now)]
-    known = [start for start in starts if math.isfinite(start)]
-    if not known:
+    moments = (
+        prometheus.at(f"last_over_time(benchwatch_run_{edge}_timestamp_seconds{{run={text(run)}}}[{RETENTION}])", now)
+        for edge in ("start", "end")
+    )
+    starts, ends = ([moment for _, moment in found if math.isfinite(moment)] for found in moments)
+    if not starts:
         return None
     over = max(ends, default=now)
-    return min(known), over if over > min(known) else now
+    return min(starts), over if over > min(starts) else now

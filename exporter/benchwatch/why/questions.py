@@ -1,26 +1,59 @@
 """What a Prometheus is asked for: raw samples of a run, of its machines and of its vdisks. One range for each."""
 
+import re
 from collections.abc import Iterable
 
+from ..tools.registry import TOOLS
+from .facts import CLIENTS
 from .prometheus import Prometheus, text
-from .run_facts import RUN_METRICS, facts, rate_families
-from .seen import Samples, Seen
+from .reports import SeenRun
+from .seen import Samples
 
+_RUN = (
+    *("benchwatch_run_info", "benchwatch_run_state", "benchwatch_run_host_info", "benchwatch_run_vm_info"),
+    *("benchwatch_run_disk_info", "benchwatch_run_parameter", "benchwatch_run_latency_objective_seconds"),
+    *("benchwatch_run_start_timestamp_seconds", *CLIENTS),
+)
 _NODE = (
     *("node_cpu_seconds_total", "node_procs_running", "node_disk_.*", "node_vmstat_(pgscan_direct|pswp(in|out))"),
     *("node_pressure_(cpu|memory)_waiting_seconds_total", "node_netstat_Tcp_RetransSegs", "up", "pg_.*"),
     "benchwatch_process_.*",
 )
 _CVM = (
-    *("nutanix_vdisk_(info|oplog_bytes|backend_latency_seconds|(write_destination|read_source|sequential)_ratio)",),
-    *(
-        "nutanix_vdisk_frontend_((latency_seconds|ops_per_second)|operation_size_bytes)",
-        "nutanix_oplog_utilisation_ratio",
-    ),
-    *("nutanix_stargate_queue_operations", "nutanix_cvm_last_success_timestamp_seconds"),
+    "nutanix_vdisk_(info|oplog_bytes|backend_latency_seconds|(write_destination|read_source)_ratio)",
+    "nutanix_vdisk_frontend_((latency_seconds|ops_per_second)|operation_size_bytes)",
+    *("nutanix_oplog_utilisation_ratio", "nutanix_stargate_queue_operations"),
+    "nutanix_cvm_last_success_timestamp_seconds",
 )
 _CONFIGURED = 60.0
-"""Seconds that a fact of a run may be old: its part is scraped every 10 s."""
+"""Seconds that a role of a disk may be old: it is scraped every 10 s."""
+
+
+def samples_of_run(prometheus: Prometheus, run: str, begin: float, end: float) -> list[Samples]:
+    """What the exporter says of a run. Raises PrometheusError."""
+    roles = [roles for tool in TOOLS for roles in tool.roles if not roles.observer]
+    families = [family for one in roles for family in (one.rate, one.latency, one.lag, one.window) if family]
+    names = (*_RUN, *dict.fromkeys(family.name for family in families))
+    return prometheus.samples(_chosen(names, f"run={text(run)}"), begin, end)
+
+
+def samples_around(prometheus: Prometheus, of: SeenRun, begin: float, end: float) -> Iterable[Samples]:
+    """What the machines and vdisks of a run say. Raises PrometheusError."""
+    facts = of.facts
+    if not facts.hosts:
+        return
+    hosts = f"host=~{_one_of(facts.hosts)}"
+    modes, devices = 'mode=~"|idle|iowait|steal"', 'device!~"(ram|zram|sr|fd).*"'
+    yield from prometheus.samples(_chosen(_NODE, hosts, modes, devices), begin, end)
+    if not facts.devices:
+        yield from prometheus.samples(f"benchwatch_disk_info{{{hosts}}}", end - _CONFIGURED, end)
+    if facts.machine:
+        known = f"nutanix_vdisk_info{{vm={text(facts.machine)}}}"
+        vdisks = [*of.seen.of("nutanix_vdisk_info", vm=facts.machine)] or prometheus.samples(known, begin, end)
+        if vdisks:
+            cvms = _one_of({one.labels.get("cvm", "") for one in vdisks})
+            names = _one_of({"", *(one.labels.get("vdisk", "") for one in vdisks)})
+            yield from prometheus.samples(_chosen(_CVM, f"cvm=~{cvms}", f"vdisk=~{names}"), begin, end)
 
 
 def _chosen(names: Iterable[str], *matchers: str) -> str:
@@ -28,47 +61,5 @@ def _chosen(names: Iterable[str], *matchers: str) -> str:
 
 
 def _one_of(values: Iterable[str]) -> str:
-    return text("|".join(sorted(_plain(value) for value in values)))
-
-
-def _plain(value: str) -> str:
-    """A value as a regular expression of its own."""
-    return "".join(f"\\{letter}" if letter in r"\.+*?()|[]{}^$" else letter for letter in value)
-
-
-class Questions:
-    """The samples of one run, asked of a Prometheus with one deadline for all questions of a call, seconds."""
-
-    def __init__(self, prometheus: Prometheus, run: str) -> None:
-        self._prometheus = prometheus
-        self._run = run
-        self._vdisks: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
-
-    def samples_of_run(self, begin: float, end: float) -> Iterable[Samples]:
-        """What the exporter says of the run. Raises PrometheusError."""
-        names = (*RUN_METRICS, *dict.fromkeys(rate_families()))
-        yield from self._prometheus.samples(_chosen(names, f"run={text(self._run)}"), begin, end)
-
-    def samples_around(self, seen: Seen, begin: float, end: float) -> Iterable[Samples]:
-        """What its machines and vdisks say; a selector for each kind. Raises PrometheusError."""
-        found = facts(seen, self._run, {})
-        if not found.hosts:
-            return
-        hosts = f"host=~{_one_of(found.hosts)}"
-        modes, devices = 'mode=~"|idle|iowait|steal"', 'device!~"(ram|zram|sr|fd).*"'
-        yield from self._prometheus.samples(_chosen(_NODE, hosts, modes, devices), begin, end)
-        if not found.devices:
-            yield from self._prometheus.samples(f"benchwatch_disk_info{{{hosts}}}", end - _CONFIGURED, end)
-        if found.machine:
-            yield from self._samples_of_vdisks(found.machine, begin, end)
-
-    def _samples_of_vdisks(self, machine: str, begin: float, end: float) -> Iterable[Samples]:
-        if machine not in self._vdisks:
-            rows = self._prometheus.samples(f"nutanix_vdisk_info{{vm={text(machine)}}}", begin, end)
-            if not rows:  # the first page of the CVM may still come
-                return
-            named = (frozenset(one.labels.get(label, "") for one in rows) for label in ("cvm", "vdisk"))
-            self._vdisks[machine] = next(named), next(named)
-        cvms, vdisks = self._vdisks[machine]
-        which = text("|" + "|".join(sorted(map(_plain, vdisks))))
-        yield from self._prometheus.samples(_chosen(_CVM, f"cvm=~{_one_of(cvms)}", f"vdisk=~{which}"), begin, end)
+    """A regular expression, quoted, that matches these values."""
+    return text("|".join(sorted(map(re.escape, values))))

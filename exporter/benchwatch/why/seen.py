@@ -7,8 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-_OLD = 15.0
-"""Seconds after which a sample no longer says what is so now; CVMs are polled every 10 s."""
 
 
 class Samples(NamedTuple):
@@ -27,11 +25,6 @@ class Samples(NamedTuple):
         """The highest sample in the window."""
         first, last = np.searchsorted(self.times, (begin, end), side="right")
         return float(self.values[first:last].max()) if last > first else None
-
-    def last(self, moment: float, old: float = _OLD) -> float | None:
-        """The last sample up to a moment; None if that is older than `old` seconds."""
-        place = int(np.searchsorted(self.times, moment, side="right")) - 1
-        return float(self.values[place]) if place >= 0 and self.times[place] >= moment - old else None
 
     def rate(self, begin: float, end: float) -> float | None:
         """Increase of a counter by second; a fall is a restart from 0. None with fewer than two samples."""
@@ -78,6 +71,12 @@ class Seen:
         """Sum of the rates of the series with these labels; None without any."""
         found = [rate for one in self.of(name, **labels) if (rate := one.rate(begin, end)) is not None]
         return sum(found) if found else None
+
+    def highest(self, name: str, begin: float, end: float, **labels: str) -> float | None:
+        """The highest sample of the series with these labels; None without any."""
+        return max(
+            (high for one in self.of(name, **labels) if (high := one.highest(begin, end)) is not None), default=None
+        )
 
     def means(self, name: str, begin: float, end: float, **labels: str) -> float | None:
         """The highest of the means of the series with these labels; None without any."""

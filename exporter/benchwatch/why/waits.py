@@ -1,17 +1,15 @@
-"""What one operation of a benchmark waits for, and what its machines do, in one window of time.
+"""What one operation of a benchmark waits for in one window of time.
 
 Stages are seconds of a mean operation and add up to its latency. Time in the database comes from its counters; samples
 of its sessions only split it. Devices count by their await, weighted with what one operation asks of them.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from .reported import Reported
-from .run_facts import RunFacts
-from .seen import Seen
-from .signals import DATA, LOCK, LOG, OTHER, WORK, Signals, signals_of
+from .reports import SeenRun
+from .window import DATA, LOCK, LOG, OTHER, WORK, Window
 
 OUTSIDE, UNEXPLAINED = "client and network", "unexplained"
 PATH, VDISK = "path to the vdisk", "vdisk"
@@ -24,128 +22,100 @@ _COMMITS = 64
 """Commits that one write of the log may serve."""
 
 
-class Picture(NamedTuple):
-    """A window of a run."""
+class Waits(NamedTuple):
+    """A mean operation."""
 
     latency: float
-    """Of a mean operation, seconds; of a run in which nothing completes, how long that has lasted."""
+    """Seconds; of a run in which nothing completes, how long that has lasted."""
     rate: float
     """Operations a second."""
     stages: Mapping[str, float]
     """Seconds by stage; their sum is the latency."""
-    signals: Signals
-    unseen: tuple[str, ...] = ()
-    """What is not measured: a clause each."""
     stuck: bool = False
     """Whether next to nothing completes."""
 
 
-def picture(
-    seen: Seen, facts: RunFacts, parts: Sequence[Reported], begin: float, end: float, usual: Picture | None = None
-) -> Picture | None:
+class Picture(NamedTuple):
+    """A window of a run, and what its operations wait for."""
+
+    window: Window
+    waits: Waits
+
+
+def picture(of: SeenRun, begin: float, end: float, usual: Picture | None = None) -> Picture | None:
     """The window from `begin` to `end`; None if there is no report in it. `usual` is for a window of a slow time."""
-    spent, done = map(sum, zip(*(part.window(begin, end) for part in parts), strict=True)) if parts else (0.0, 0.0)
+    reported = [part.window(begin, end) for part in of.parts]
+    spent, done = sum(spent for spent, _ in reported), sum(done for _, done in reported)
     seconds = max(math.ceil(end) - int(begin), 1)
     rate = done / seconds
-    less = usual is not None and spent < _UNREPORTED * usual.latency * usual.rate * seconds
-    signals = signals_of(seen, facts, begin, end)
-    stuck = usual is not None and rate < _NEXT_TO_NOTHING * usual.rate and less
+    stuck = False
+    if usual is not None:
+        less = spent < _UNREPORTED * usual.waits.latency * usual.waits.rate * seconds
+        stuck = less and rate < _NEXT_TO_NOTHING * usual.waits.rate
     if not done and not stuck:
         return None
     latency = end - begin if stuck else max(spent / done, 0.0)
-    unseen = tuple(_unseen(seen, facts, begin, end))
-    if facts.database and ("active",) in signals:
-        stages = _database(facts, latency, signals, rate, stuck)
+    window = Window(of.seen, of.facts, begin, end)
+    if of.facts.database and window.active is not None:
+        stages = _of_database(window, latency, rate, stuck)
     else:
-        stages = _devices(facts, latency, signals, rate, parts, (begin, end), usual)
-    return Picture(latency, rate, stages, signals, unseen, stuck)
+        stages = _of_devices(window, of, rate, usual)
+        known = sum(stages.values())
+        if known > latency > 0:
+            stages = {stage: seconds * latency / known for stage, seconds in stages.items()}
+        stages[UNEXPLAINED] = max(0.0, latency - known)
+    return Picture(window, Waits(latency, rate, {**dict.fromkeys(STAGES, 0.0), **stages}, stuck))
 
 
-def _database(facts: RunFacts, latency: float, signals: Signals, rate: float, stuck: bool) -> dict[str, float]:
+def _of_database(window: Window, latency: float, rate: float, stuck: bool) -> dict[str, float]:
     """The stages of a transaction where the database is seen."""
-    sampled = {kind[1]: value for kind, value in signals.items() if kind[0] == "sessions"}
-    waiting = sum(sampled.values())
+    waiting = sum(window.sessions.values())
     if stuck:
-        inside = latency * min(1.0, waiting / max(facts.at_once, waiting, 1.0))
+        inside = latency * min(1.0, waiting / max(window.facts.at_once, waiting, 1.0))
     else:
-        inside = signals["active",] / max(rate, 1e-9)
-        if waiting >= _FEW:
-            inside = max(inside, waiting / max(rate, 1e-9))
-        inside = min(latency, inside)
-    shares = {stage: value / waiting for stage, value in sampled.items()} if waiting else {WORK: 1.0}
-    stages = {stage: inside * shares.get(stage, 0.0) for stage in STAGES}
-    stages[OUTSIDE] = latency - inside
+        active = max(window.active or 0.0, waiting if waiting >= _FEW else 0.0)
+        inside = min(latency, active / max(rate, 1e-9))
+    shares = {stage: value / waiting for stage, value in window.sessions.items()} if waiting else {WORK: 1.0}
+    return {OUTSIDE: latency - inside, **{stage: inside * share for stage, share in shares.items()}}
+
+
+def _of_devices(window: Window, of: SeenRun, rate: float, usual: Picture | None) -> dict[str, float]:
+    """The stages of an operation where only devices are seen."""
+    stages = {LOG: 0.0, DATA: 0.0}
+    devices = of.facts.devices
+    if of.facts.database:
+        writes = [window.disk(device, "write") for device in of.facts.of_role("log") or devices]
+        waits = [disk.wait for disk in writes if disk.wait is not None]
+        if waits and sum(disk.rate for disk in writes) * _COMMITS >= rate:
+            stages[LOG] = max(waits)
+        for device in devices:
+            reads = window.disk(device, "read")
+            each = reads.rate / max(rate, 1e-9)
+            if usual and usual.waits.rate:
+                each = min(each, max(usual.window.disk(device, "read").rate / usual.waits.rate, 0.01))
+            stages[DATA] += each * (reads.wait or 0.0)
+    elif of.facts.roles and not of.facts.roles.unit.in_bytes:
+        done = {part.op: part.window(window.begin, window.end)[1] for part in of.parts}
+        for op, number in done.items():
+            waits_of = {device: window.disk(device, op).wait for device in devices}
+            users = max(1, sum(wait is not None for wait in waits_of.values()))
+            share = number / max(sum(done.values()), 1e-9) / users
+            for device, wait in waits_of.items():
+                stages[LOG if devices[device] == "log" else DATA] += share * (wait or 0.0)
     return stages
 
 
-def _devices(
-    facts: RunFacts,
-    latency: float,
-    signals: Signals,
-    rate: float,
-    parts: Sequence[Reported],
-    window: tuple[float, float],
-    usual: Picture | None,
-) -> dict[str, float]:
-    """The stages of an operation where only devices are seen: what they do not explain is unexplained."""
-    stages = dict.fromkeys(STAGES, 0.0)
-    if facts.database:
-        log = {device: role for device, role in facts.devices.items() if role == "log"} or facts.devices
-        writes = [signals["await", device, "write"] for device in log if ("await", device, "write") in signals]
-        written = sum(signals.get(("rate", device, "write"), 0.0) for device in log)
-        if writes and written * _COMMITS >= rate:
-            stages[LOG] = max(writes)
-        for device in facts.devices:
-            key = ("rate", device, "read")
-            each = signals.get(key, 0.0) / max(rate, 1e-9)
-            if usual and usual.rate:
-                each = min(each, max(usual.signals.get(key, 0.0) / usual.rate, 0.01))
-            stages[DATA] += each * signals.get(("await", device, "read"), 0.0)
-    elif facts.roles and not facts.roles.unit.in_bytes:
-        done = {part.op or "any": part.window(*window)[1] for part in parts}
-        for device, role in facts.devices.items():
-            for op, number in done.items():
-                share = number / max(sum(done.values()), 1e-9) / _users(facts, signals, op)
-                waited = signals.get(("await", device, op), 0.0)
-                stages[LOG if role == "log" else DATA] += share * waited
-    known = sum(stages.values())
-    if known > latency > 0:
-        stages = {stage: value * latency / known for stage, value in stages.items()}
-    stages[UNEXPLAINED] = max(0.0, latency - known)
-    return stages
-
-
-def below(of: Picture, devices: Mapping[str, str]) -> Picture:
-    """The picture with the waits for devices split into those for their vdisks and for the path to them, where both are
-    known.
-    """
-    stages = dict(of.stages)
+def below(of: Picture) -> Waits:
+    """The waits for devices split into those for their vdisks and for the path to them, where both are known."""
+    stages = dict(of.waits.stages)
     for stage, role in ((LOG, "log"), (DATA, "data")):
-        waited, inside = 0.0, 0.0
         for op in ("write",) if stage == LOG else ("read", "write"):
-            polled = [key[1] for key in of.signals if key[0] == "polled" and key[2] == role]
-            latency = max((of.signals.get(("latency", vdisk, op), 0.0) for vdisk in polled), default=0.0)
-            awaits = [of.signals.get(("await", device, op), 0.0) for device, known in devices.items() if known == role]
-            if latency and any(awaits):
-                waited, inside = max(awaits), latency
+            inside = max((one.latency(op) for one in of.window.vdisks.values() if one.role == role), default=0.0)
+            waited = max((of.window.disk(one, op).wait or 0.0 for one in of.window.facts.of_role(role)), default=0.0)
+            if inside and waited:
+                part = min(1.0, inside / waited)
+                stages[VDISK] += stages[stage] * part
+                stages[PATH] += stages[stage] * (1 - part)
+                stages[stage] = 0.0
                 break
-        if waited:
-            part = min(1.0, inside / waited)
-            stages[VDISK] = stages.get(VDISK, 0.0) + stages[stage] * part
-            stages[PATH] = stages.get(PATH, 0.0) + stages[stage] * (1 - part)
-            stages[stage] = 0.0
-    return of._replace(stages=stages)
-
-
-def _users(facts: RunFacts, signals: Signals, op: str) -> int:
-    """Number of the run's devices that do such operations."""
-    return max(1, sum(("await", device, op) in signals for device in facts.devices))
-
-
-def _unseen(seen: Seen, facts: RunFacts, begin: float, end: float) -> Iterator[str]:
-    if seen.rates("node_cpu_seconds_total", begin, end, host=facts.server) is None:
-        yield "the server (no node_exporter)"
-    elif not facts.devices:
-        yield "its disks (without roles)"
-    if facts.database and seen.rates("pg_sessions_time_active_seconds_total", begin, end, host=facts.server) is None:
-        yield "the database (no postgres_exporter)"
+    return of.waits._replace(stages=stages)

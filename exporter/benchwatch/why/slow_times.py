@@ -1,17 +1,16 @@
-"""What a benchmark reported second by second, and when it was slow by its own usual."""
+"""When a benchmark was slow by its own usual."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from .run_facts import RunFacts
-from .seen import Array, Samples, Seen
+from .reports import Reported
+from .seen import Array
 
-_KEPT = 5.0
-"""Seconds for which a report counts if no other follows."""
 USUAL = 300.0
 """Seconds before a moment that say what is usual then."""
+ITSELF = "its own last minutes"
 _ARMED, _EVERY, _APART = 30, 15, 5
 """Seconds: after which a series is its own usual; for which one usual counts; without slow ones, a slow time ends."""
 _LASTS, _NEARLY = 150, 0.9
@@ -30,59 +29,12 @@ _ENOUGH, _COUNTED = 50.0, 60
 """Operations that make a mean; the most seconds that are taken together to have as many."""
 
 
-class Reported(NamedTuple):
-    """One part of a run (a worker; of fio, a job and an operation). A place is a second from `first` on, Unix time."""
-
-    op: str
-    first: int
-    latency: Array
-    """Mean without the wait for a fixed rate, seconds; NaN: none."""
-    rate: Array
-    """Operations a second; NaN: no report."""
-
-    def window(self, begin: float, end: float) -> tuple[float, float]:
-        """Time of all operations within the window, and their number."""
-        chosen = slice(max(0, int(begin) - self.first), max(0, int(np.ceil(end)) - self.first))
-        rate = np.nan_to_num(self.rate[chosen])
-        return float(np.nansum(self.latency[chosen] * rate)), float(rate[~np.isnan(self.latency[chosen])].sum())
-
-
 class SlowTime(NamedTuple):
     """From when to when a run was slow, Unix seconds. `armed`: whose usual it is compared with."""
 
     begin: float
     end: float
-    armed: str = ""
-
-
-def reports_of(seen: Seen, facts: RunFacts, begin: float, end: float) -> Iterator[Reported]:
-    """The parts of a run. Of several exporters that report one, the first counts."""
-    roles, known = facts.roles, set()
-    if not roles:
-        return
-    first, length = int(begin), int(end) - int(begin) + 1
-    for one in seen.of(roles.rate.name, run=facts.name):
-        part = (one.labels.get("worker", ""), *(one.labels.get(label, "") for label in roles.labels))
-        if part in known or one.labels.get(roles.operation, "") in roles.apart:
-            continue
-        known.add(part)
-        labels = {name: one.labels.get(name, "") for name in ("run", "worker", "instance", *roles.labels)}
-        latency = np.full(length, np.nan)
-        for family in filter(None, (roles.latency or roles.window,)):
-            found = [each for each in seen.of(family.name, **labels) if each.labels.get("quantile", "") != "1"]
-            latency = _by_second(found[0], first, length) if found else latency
-        for lag in seen.of(roles.lag.name, **labels) if roles.lag else ():
-            latency = latency - np.nan_to_num(_by_second(lag, first, length))
-        yield Reported(one.labels.get(roles.operation, ""), first, latency, _by_second(one, first, length))
-
-
-def _by_second(one: Samples, first: int, length: int) -> Array:
-    """The last sample up to each second."""
-    moments = first + np.arange(length) + 1.0
-    places = np.searchsorted(one.times, moments, side="right") - 1
-    values = one.values[np.maximum(places, 0)].astype(float)
-    values[(places < 0) | (one.times[np.maximum(places, 0)] < moments - _KEPT)] = np.nan
-    return values
+    armed: str = ITSELF
 
 
 def slow_times(parts: Sequence[Reported], before: float | None = None, armed: str = "") -> list[SlowTime]:
@@ -91,26 +43,17 @@ def slow_times(parts: Sequence[Reported], before: float | None = None, armed: st
     """
     if not parts:
         return []
-    slow = np.zeros(len(parts[0].rate), dtype=bool)
-    for part in parts:
-        slow |= _slow(part, before)
-    moments = np.flatnonzero(slow)
+    moments = np.flatnonzero(np.any([_slow(part, before) for part in parts], axis=0))
     if not len(moments):
         return []
     begins = np.flatnonzero(np.concatenate(([True], np.diff(moments) > _APART)))
     ends = np.append(begins[1:], len(moments)) - 1
-    spans = [
-        span for begin, end in zip(moments[begins], moments[ends], strict=True) for span in _spans(parts, begin, end)
-    ]
     first = parts[0].first
-    began = min((int(np.argmax(~np.isnan(part.rate))) for part in parts), default=0)
+    began = min(int(np.argmax(~np.isnan(part.rate))) for part in parts)
     return [
-        SlowTime(
-            first + float(begin),
-            first + float(end) + 1,
-            armed if begin - began < _ARMED else "its own last minutes",
-        )
-        for begin, end in spans
+        SlowTime(first + float(begin), first + float(end) + 1, armed if begin - began < _ARMED else ITSELF)
+        for longer in zip(moments[begins], moments[ends], strict=True)
+        for begin, end in _spans(parts, *longer)
     ]
 
 

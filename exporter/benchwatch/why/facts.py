@@ -1,18 +1,14 @@
-"""What a run is: its tool, machines, devices and vdisks, from the samples of the exporter."""
+"""What a run is: its tool, machines, devices and virtual machine, from the samples of the exporter."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..tools.registry import TOOLS
 from ..tools.roles import Roles
 from .seen import Seen
 
-RUN_METRICS = (
-    *("benchwatch_run_info", "benchwatch_run_state", "benchwatch_run_host_info", "benchwatch_run_vm_info"),
-    *("benchwatch_run_disk_info", "benchwatch_run_parameter", "benchwatch_run_latency_objective_seconds"),
-    *("benchwatch_run_start_timestamp_seconds", "pgbench_clients", "sysbench_threads"),
-)
-"""What is asked of a run besides the families of its tool."""
+CLIENTS = ("pgbench_clients", "sysbench_threads")
+"""Operations that may be under way, as asked for."""
 LOG_ROLES = ("log", "wal")
 """Roles of devices and vdisks with a log; any other is data."""
 _VARYING = ("duration", "time", "seed", "started", "version", "free")
@@ -51,41 +47,39 @@ class RunFacts(NamedTuple):
         """All machines of the run."""
         return self.clients | ({self.server} if self.server else frozenset())
 
-
-def rate_families() -> Iterable[str]:
-    """Names of the families that say how much a run of any tool does and how long that takes."""
-    for roles in (roles for tool in TOOLS for roles in tool.roles if not roles.observer):
-        yield from (family.name for family in (roles.rate, roles.latency, roles.lag, roles.window) if family)
+    def of_role(self, role: str) -> list[str]:
+        """The devices with the log, or those with data."""
+        return [device for device, known in self.devices.items() if known == role]
 
 
-def facts(seen: Seen, run: str, more_roles: Mapping[tuple[str, str], str]) -> RunFacts:
-    """What samples say of a run. `more_roles`: those of the configuration, by host and device, for runs without any."""
+def facts(seen: Seen, run: str) -> RunFacts:
+    """What samples say of a run."""
     found = [(tool, roles) for tool in TOOLS for roles in tool.roles if any(seen.of(roles.rate.name, run=run))]
-    tool, roles = found[0] if found else (None, None)
+    name, roles = (found[0][0].name, found[0][1]) if found else ("", None)
     hosts: dict[str, set[str]] = {"server": set(), "client": set()}
     for one in seen.of("benchwatch_run_host_info", run=run):
         hosts.setdefault(one.labels.get("role", ""), set()).add(one.labels.get("host", ""))
     server = min(hosts["server"] or hosts["client"], default="")
-    roles_of_disks = {one.labels["device"]: one.labels["role"] for one in seen.of("benchwatch_run_disk_info", run=run)}
-    chosen = roles_of_disks or {device: role for (host, device), role in more_roles.items() if host == server}
-    objectives = [one.values[-1] for one in seen.of("benchwatch_run_latency_objective_seconds", run=run)]
-    starts = [one.values[-1] for one in seen.of("benchwatch_run_start_timestamp_seconds", run=run)]
-    at_once = [one.values[-1] for name in ("pgbench_clients", "sysbench_threads") for one in seen.of(name, run=run)]
-    parameters = {
+    # A run whose record names no disks has those of its machine's configuration.
+    disks = [*seen.of("benchwatch_run_disk_info", run=run)] or seen.of("benchwatch_disk_info", host=server)
+    objectives = [float(one.values[-1]) for one in seen.of("benchwatch_run_latency_objective_seconds", run=run)]
+    starts = [float(one.values[-1]) for one in seen.of("benchwatch_run_start_timestamp_seconds", run=run)]
+    at_once = sum(float(one.values[-1]) for family in CLIENTS for one in seen.of(family, run=run))
+    parameters = frozenset(
         (one.labels.get("name", ""), one.labels.get("value", ""))
         for one in seen.of("benchwatch_run_parameter", run=run)
         if not any(word in one.labels.get("name", "") for word in _VARYING)
-    }
+    )
     return RunFacts(
         run,
-        tool.name if tool else "",
+        name,
         roles,
         server,
         frozenset(hosts["client"] - {server}),
-        {device: "log" if role in LOG_ROLES else "data" for device, role in chosen.items()},
+        {one.labels["device"]: "log" if one.labels["role"] in LOG_ROLES else "data" for one in disks},
         min((one.labels.get("vm", "") for one in seen.of("benchwatch_run_vm_info", run=run)), default=""),
-        float(sum(at_once)),
-        float(min(objectives)) if objectives else roles.objective if roles else None,
-        float(min(starts)) if starts else None,
-        (tool.name if tool else "", server, sum(at_once), frozenset(parameters)),
+        at_once,
+        min(objectives, default=roles.objective if roles else None),
+        min(starts, default=None),
+        (name, server, at_once, parameters),
     )

@@ -1,0 +1,144 @@
+"""The devices that a run waits for, and what is slow below them: path, vdisk, CVM."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ..values import numbers
+from .case import PART, STANDS_OUT, Case
+from .explanation import Cause, time
+from .window import DATA, DISKS, LOCK, LOG, Vdisk
+
+_AT_LEAST = 0.05
+"""The part that a slow device must have itself: an operation may wait for many of its I/Os."""
+_FLOOR = 0.00025
+"""Seconds that a slow device takes at least."""
+_WORKERS, _OFTENER = 0.3, 2.0
+"""Workers of autovacuum on a table in the mean, and the multiple of the usual, from which on they are named."""
+_BYTES = 2e6
+"""What a process must move more than usual to be named, bytes a second."""
+_NO_MORE = 1.1
+"""The multiple of its usual rate up to which a benchmark does not do more."""
+_GIB = 2.0**30
+
+
+class SlowDisk(NamedTuple):
+    """Operations of a device that a run waits for, seconds each; usually 0: not known."""
+
+    device: str
+    op: str
+    usual: float
+    now: float
+
+
+def slow_disks(case: Case) -> list[SlowDisk]:
+    """What the run waits for of those devices that are slow, by as much as explains some of what it is slower."""
+    return [disk for device in case.facts.devices if _stands_out(case, device) for disk in _waited(case, device)]
+
+
+def _stands_out(case: Case, device: str) -> bool:
+    least = max(_FLOOR / 2, _AT_LEAST * case.of.slower)
+    return any(
+        one.now >= STANDS_OUT * max(one.usual, _FLOOR / STANDS_OUT) and one.now - one.usual >= least
+        for one in _waited(case, device)
+    )
+
+
+def _waited(case: Case, device: str) -> Iterator[SlowDisk]:
+    """With a log of its own, a database waits for writes to that, and for reads of its data."""
+    devices = case.facts.devices
+    apart = case.facts.database and set(devices.values()) == {"log", "data"}
+    for op in ("read", "write"):
+        now = case.now.disk(device, op).wait
+        if now is not None and not (apart and (op == "write") != (devices[device] == "log")):
+            yield SlowDisk(device, op, case.was.disk(device, op).wait or 0.0, now)
+
+
+def storage_causes(case: Case, slow: list[SlowDisk]) -> Iterator[Cause]:
+    """The slowest device, or what is below it."""
+    more, whole = case.of.more(), case.of.slower
+    seconds = more[LOG] + more[DATA]
+    if not slow:
+        if seconds >= 0.5 * whole and not case.facts.devices:
+            stage = max((LOG, DATA), key=lambda stage: more[stage])
+            yield Cause(stage.replace(" ", "_"), f"waiting for the {stage}", seconds)
+        return
+    if case.now.active is not None and seconds < PART * whole and more[LOCK] + seconds < PART * whole:
+        return
+    device = max(slow, key=lambda one: one.now).device
+    disk = max((one for one in slow if one.device == device), key=lambda one: one.now - one.usual)
+    role = case.facts.devices[device]
+    below = _below(case, disk, role)
+    text = _said_of_device(case, disk, role)
+    yield Cause(below[0], f"{text}; {below[1]}", seconds) if below else Cause(f"{role}_device", text, seconds)
+
+
+def _said_of_device(case: Case, disk: SlowDisk, role: str) -> str:
+    """Reads or writes, how slow, how many and how large, and what uses disks more."""
+    now, was = case.now.disk(disk.device, disk.op), case.was.disk(disk.device, disk.op)
+    said = f"{disk.op}s of {disk.device} ({role}) take {time(disk.now)}"
+    said += f", usually {time(disk.usual)}" if disk.usual else ""
+    size = f" of {now.size / 1024:.3g} KiB" if now.size else ""
+    said += f" ({numbers.rate_in_full(now.rate)}/s{size}, usually {numbers.rate_in_full(was.rate)}/s)"
+    serves, served = (
+        sum(window.disk(disk.device, op).rate for op in ("read", "write")) for window in (case.now, case.was)
+    )
+    busier = case.of.now.rate / case.of.usual.rate if case.of.usual.rate else 1.0
+    if serves > 1.5 * served * max(busier, 1.0) and serves - served >= 50:
+        does = "less" if busier < 1 / _NO_MORE else "no more" if busier <= _NO_MORE else f"{busier:.1f} times as much"
+        said += f"; it serves {numbers.rate_in_full(serves - served)} operations/s more while the benchmark does {does}"
+        said += _said_of_process(case)
+    workers, usually = case.now.of_autovacuum(), case.was.of_autovacuum()
+    begun = [one for one, now in workers.items() if now >= max(_WORKERS, _OFTENER * usually.get(one, 0.0))]
+    return said + (f"; autovacuum of {', '.join(sorted(begun))}" if begun else "")
+
+
+def _said_of_process(case: Case) -> str:
+    """Which one moves more bytes than usual. Processes are looked at only while a disk is busy."""
+    name, now, usual = case.more_used(DISKS, case.facts.server)
+    if now - (usual or 0.0) < _BYTES:
+        return ""
+    said = f"; {name} reads and writes {numbers.bandwidth(now)}"
+    return said if usual is None else f"{said}, usually {numbers.bandwidth(usual) if usual >= 1 else 'nothing'}"
+
+
+def _below(case: Case, disk: SlowDisk, role: str) -> tuple[str, str] | None:
+    """The layer below a slow device, and why; None without a poll of its vdisk since, or without a vdisk."""
+    op = disk.op
+    used = [one for one in case.now.vdisks.values() if one.role == role and one.operations(op) >= 5]
+    if not used:
+        return None
+    now = max(used, key=lambda one: one.latency(op))
+    was = case.was.vdisks.get(now.name) or now._replace(end=now.begin)
+    latency, before = now.latency(op), was.latency(op)
+    if latency - before < (disk.now - disk.usual) / 3 or latency < max(STANDS_OUT * before, _FLOOR):
+        return "path", f"vdisk {now.name} as usual ({time(latency)}): guest or network path"
+    layer, said = _of_vdisk(now, was, op)
+    return layer, f"vdisk {now.name} {time(latency)}, usually {time(before)}: {said}"
+
+
+def _of_vdisk(now: Vdisk, was: Vdisk, op: str) -> tuple[str, str]:
+    if op == "write":
+        into, usually = now.into_oplog, was.into_oplog
+        usually = 1.0 if usually is None else usually
+        held = now.mean("oplog_bytes") or 0.0
+        much = held >= STANDS_OUT * max(was.mean("oplog_bytes") or 0.0, _GIB)
+        if into is not None and into < 0.5 and usually - into >= 0.3:
+            size = now.mean("frontend_operation_size_bytes") or 0.0
+            if much or (now.of_cvm("oplog_utilisation_ratio") or 0.0) >= 0.75:
+                why = "the oplog is full"
+            else:
+                why = "they bypass the oplog" + (f" ({size / 1024:.0f} KiB each)" if size > 262144 else "")
+            return "oplog", f"{why}, {100 * into:.0f} % go there, usually {100 * usually:.0f} %"
+        if much:
+            return "oplog", f"the oplog fills up, {held / _GIB:.1f} GiB are not drained"
+    else:
+        for word, source in (("hdd", "hard disks"), ("remote", "another node")):
+            share = now.read_from(word)
+            if share >= 0.2 and share >= STANDS_OUT * was.read_from(word):
+                return "read_source", f"{100 * share:.0f} % of the data read comes from {source}"
+    if now.queued >= max(10.0, STANDS_OUT * was.queued):
+        return "cvm_queue", f"{now.queued:.0f} operations queue in the CVM"
+    backend, before = (one.mean("backend_latency_seconds") or 0.0 for one in (now, was))
+    if before and backend >= STANDS_OUT * max(before, 0.0005):
+        return "backend", f"the back end takes {time(backend)}, usually {time(before)}"
+    return "frontend", "the front end, without a cause that the CVM shows"
