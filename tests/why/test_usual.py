@@ -173,3 +173,17 @@ def test_a_read_only_run_is_not_compared_with_a_write_heavy_one() -> None:
 
     assert kind("tpcb-like") == kind("tpcb-like")
     assert kind("tpcb-like") != kind("select-only")
+
+
+def test_the_jobs_of_an_operation_together_decide_what_a_mean_operation_waits_for() -> None:
+    """A job of many reads before one of few reads and writes: a mean operation is a read."""
+    samples = [one for one in seen({}).all() if not one.labels["__name__"].startswith(("pgbench_", "pg_"))]
+    for job, op, rate in (("a", "read", 980.0), ("b", "read", 10.0), ("b", "write", 10.0)):
+        labels = {"run": "tpcb", "worker": "db1", "job": job, "op": op}
+        samples.append(gauge("fio_iops", rate, rate, **labels))
+        samples.append(gauge("fio_latency_average_seconds", 0.01, 0.01, **labels))
+    found = usual_before(seen_run(Seen(samples), "tpcb", T0, T0 + FAULT), T0 + FAULT)
+    assert found
+    reads, writes = 0.0005, (0.0008 + 0.001) / 2  # sdc; sdb and sdc
+    waited = found.waits.stages["log device"] + found.waits.stages["data device"]
+    assert waited == pytest.approx(0.99 * reads + 0.01 * writes)

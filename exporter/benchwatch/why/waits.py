@@ -95,7 +95,9 @@ def _of_devices(window: Window, of: SeenRun, rate: float, usual: Picture | None)
                 each = min(each, max(usual.window.disk(device, "read").rate / usual.waits.rate, 0.01))
             stages[DATA] += each * (reads.wait or 0.0)
     elif of.facts.roles and not of.facts.roles.unit.in_bytes:
-        done = {part.op: part.window(window.begin, window.end)[1] for part in of.parts}
+        done = dict.fromkeys((part.op for part in of.parts), 0.0)
+        for part in of.parts:
+            done[part.op] += part.window(window.begin, window.end)[1]
         for op, number in done.items():
             waits_of = {device: window.disk(device, op).wait for device in devices}
             users = max(1, sum(wait is not None for wait in waits_of.values()))

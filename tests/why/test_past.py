@@ -1,0 +1,41 @@
+"""Recorded runs whose records name no disks: they have those of their machine's configuration."""
+
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from benchwatch.why.judging import usual_of_kin
+from benchwatch.why.past import explanations
+from benchwatch.why.reports import seen_run
+from benchwatch.why.seen import Samples, Seen
+from tests.lab.why import Recorded
+
+from .scenes import FAULT, HOSTS, LENGTH, T0, gauge, seen
+from .test_sentences import CASES
+
+
+class Ended(Recorded):
+    """The run began at T0 and ended with its last sample."""
+
+    def at(self, query: str, moment: float) -> list[tuple[Mapping[str, str], float]]:
+        return [({"run": "tpcb"}, T0 if "start_timestamp" in query else T0 + LENGTH)]
+
+
+def configured(fault: Mapping[str, float]) -> Iterator[Samples]:
+    yield from seen(fault, missing=["benchwatch_run_disk_info"]).all()
+    for device, role in (("sdb", "log"), ("sdc", "data")):
+        yield gauge("benchwatch_disk_info", 1, 1, host=HOSTS["server"], device=device, role=role)
+
+
+def test_a_slow_device_is_named() -> None:
+    of_tpcb = Ended(list(configured(CASES["log device"][0])), ["tpcb"])
+    (found,) = explanations(of_tpcb, "tpcb", None, None, T0 + LENGTH) or []
+    assert "writes of sdb (log) take 74.7 ms, usually 800 µs" in found.cause.text
+
+
+def test_the_usual_of_a_later_run_of_the_kind_has_the_figures_of_its_devices() -> None:
+    later = seen_run(Seen(configured({})), "tpcb", T0, T0 + FAULT)
+    later = later._replace(facts=later.facts._replace(start=T0 + LENGTH + 5))
+    usual = usual_of_kin(Ended(list(configured({})), ["tpcb"]), later, T0 + LENGTH + 10)
+    assert usual
+    assert usual.window.disk("sdb", "write").wait == pytest.approx(0.0008)
