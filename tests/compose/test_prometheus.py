@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from benchwatch.why import signals
+from benchwatch.why import causes, window
 from tests.support.programs import FOLDER, output, program, too_old
 
 from .test_compose import SERVICES, TEXT, environment
@@ -159,7 +159,7 @@ def test_node_exporter_has_the_collectors_that_rules_and_why_need(tmp_path: Path
         "node_vmstat_": "vmstat",
     }
     rules = "".join(path.read_text() for path in (FOLDER / "rules").glob("*.yml"))
-    asked = Path(signals.__file__).read_text()
+    asked = "".join(Path(module.__file__).read_text() for module in (causes, window))
     metrics = {*re.findall(r"(?<![\w:])node_\w+(?=[{\[])", rules), *re.findall(r'"(node_\w+)', asked)}
     needed = {collectors[next(prefix for prefix in collectors if name.startswith(prefix))] for name in metrics}
     flags = node_exporter_arguments(Path("/proc"), tmp_path)
