@@ -12,7 +12,7 @@ from benchwatch.server import processes
 from benchwatch.server.ingest import Pushes
 from benchwatch.server.own_metrics import DISK_INFO, OwnMetrics
 from benchwatch.tools.registry import TOOLS
-from benchwatch.why import families as why
+from benchwatch.why import exported
 
 _INTRODUCTION = """\
 # Metrics
@@ -42,7 +42,7 @@ def sections() -> Sequence[tuple[str, Sequence[Family]]]:
         ),
         ("Runs", worker_metrics.FAMILIES),
         *((tool.name, tuple(tool.families)) for tool in TOOLS),
-        ("Why a run is slow", why.FAMILIES),
+        ("Why a run is slow", exported.FAMILIES),
         ("Nutanix", tuple(nutanix.FAMILIES)),
     )
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchwatch.why.families import INFO, MESSAGE
+from benchwatch.why.exported import INFO, MESSAGE
 from benchwatch.why.live import Engine
 from benchwatch.why.prometheus import Prometheus
 from benchwatch.why.seen import Samples

@@ -20,7 +20,7 @@ from ..show.as_html import html
 from ..show.content import Column, Sentence, Table, TableRow
 from ..tools.registry import names
 from ..values.printable import in_html
-from ..why.families import SLOW, UNSEEN
+from ..why.exported import SLOW, UNSEEN
 from ..why.prometheus import Prometheus, PrometheusError
 from .cells import note
 from .comparisons import Asked

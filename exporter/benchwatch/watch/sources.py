@@ -23,7 +23,7 @@ from ..values.addresses import server_url, without_user
 from ..values.errors import reason_of, root_cause
 from ..values.version import VERSION
 from ..values.web import session
-from ..why.families import INFO, UNSEEN
+from ..why.exported import INFO, UNSEEN
 from ..why.prometheus import Prometheus, PrometheusError
 from .known import Alert, Judged, Page
 

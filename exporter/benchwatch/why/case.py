@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from .explanation import Explanation
-from .facts import RunFacts
-from .window import Window
+from .run_facts import RunFacts
+from .window import TimeWindow
 
 PART = 0.3
 """The part of what a run is slower that a layer must explain."""
@@ -13,12 +13,12 @@ STANDS_OUT = 3.0
 _DATABASE = "postgres"
 
 
-class Case(NamedTuple):
+class SlowCase(NamedTuple):
     """An explanation without its cause, and the figures, usually and now."""
 
     of: Explanation
-    was: Window
-    now: Window
+    was: TimeWindow
+    now: TimeWindow
 
     @property
     def facts(self) -> RunFacts:

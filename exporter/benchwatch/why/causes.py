@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ..values import numbers
-from .case import PART, STANDS_OUT, Case
+from .case import PART, STANDS_OUT, SlowCase
 from .explanation import Cause
 from .storage import slow_disks, storage_causes
 from .waits import OUTSIDE, UNEXPLAINED
@@ -27,7 +27,7 @@ _LONGEST = 80
 """Characters of a query."""
 
 
-def causes(case: Case) -> Iterator[Cause]:
+def causes(case: SlowCase) -> Iterator[Cause]:
     """All that apply, in the order in which they are believed."""
     of, now, server = case.of, case.now, case.facts.server
     more, whole = of.more(), of.slower
@@ -71,7 +71,7 @@ def causes(case: Case) -> Iterator[Cause]:
     yield from _outside_storage(case, flooding)
 
 
-def _outside_storage(case: Case, flooding: bool) -> Iterator[Cause]:
+def _outside_storage(case: SlowCase, flooding: bool) -> Iterator[Cause]:
     """Of a run that is slower, after its devices and locks: network, checkpoints, and other work of the database."""
     more, whole, now, server = case.of.more(), case.of.slower, case.now, case.facts.server
     # Where processors are always full, time outside the database may as well be spent waiting for one.
@@ -95,7 +95,7 @@ def _grown(now: float | None, usual: float | None, floor: float) -> bool:
     return (now or 0.0) >= STANDS_OUT * max(usual or 0.0, floor)
 
 
-def _hot(case: Case, host: str) -> bool:
+def _hot(case: SlowCase, host: str) -> bool:
     """Whether a machine's processors are missing: busy or stolen, and more wanted than usual."""
     busy = case.now.busy(host) or 0.0
     if _grown(case.now.steal(host), case.was.steal(host), _STEAL) or (busy >= _BUSY and _wanted(case, host)):
@@ -105,19 +105,19 @@ def _hot(case: Case, host: str) -> bool:
     return not known and busy >= max(_FULL, (1.0 if usually is None else usually) + _MORE_BUSY)
 
 
-def _wanted(case: Case, host: str) -> bool:
+def _wanted(case: SlowCase, host: str) -> bool:
     """Whether more processes than usual wait for a processor."""
     waiting = _grown(case.now.pressure(host), case.was.pressure(host), _PRESSURE)
     return waiting or _grown(case.now.queue(host), case.was.queue(host), _QUEUE)
 
 
-def _server_cpu(case: Case) -> Cause:
+def _server_cpu(case: SlowCase) -> Cause:
     """Everything takes longer where processors are missing."""
     seconds = sum(max(0.0, more) for more in case.of.more().values())
     return Cause("server_cpu", _said_of_processors(case, case.facts.server), seconds)
 
 
-def _said_of_processors(case: Case, host: str) -> str:
+def _said_of_processors(case: SlowCase, host: str) -> str:
     busy, usually = case.now.busy(host) or 0.0, case.was.busy(host)
     said = f"the processors of {host or 'its machine'} are {100 * busy:.0f} % busy"
     said += "" if usually is None else f", usually {100 * usually:.0f} %"
@@ -130,7 +130,7 @@ def _said_of_processors(case: Case, host: str) -> str:
     return said
 
 
-def _short_of_memory(case: Case) -> bool:
+def _short_of_memory(case: SlowCase) -> bool:
     host, memory = case.facts.server, "node_pressure_memory_waiting_seconds_total"
     scans = "node_vmstat_pgscan_direct"
     return (
@@ -140,7 +140,7 @@ def _short_of_memory(case: Case) -> bool:
     )
 
 
-def _said_of_lock(case: Case) -> str:
+def _said_of_lock(case: SlowCase) -> str:
     """Who waits, how long, and who holds it where that is exported."""
     waiting, longest = case.now.lock_waits
     said = f"waiting for a lock: {waiting:.0f} wait, the longest for {numbers.duration(longest)}"
@@ -158,7 +158,7 @@ def _said_of_lock(case: Case) -> str:
     return f"{said}; the lock{on} is held by {query!r}{state}"
 
 
-def _flooding(case: Case) -> bool:
+def _flooding(case: SlowCase) -> bool:
     """Whether a checkpoint writes or syncs more than usual, and the data device gets it."""
     now, was = case.now, case.was
     if max(now.checkpoint, now.syncing) < 0.3:
@@ -171,7 +171,7 @@ def _flooding(case: Case) -> bool:
     return (writes or syncs or begun) and (twice or not data)
 
 
-def _said_of_checkpoint(case: Case) -> str:
+def _said_of_checkpoint(case: SlowCase) -> str:
     """Counters of PostgreSQL say who asked for it during its pauses and after its end only."""
     now = case.now
     timed, requested = (now.checkpoints(asked) > 0 for asked in ("timed", "requested"))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ..show.content import Column, Table, TableRow
 from ..values import numbers
-from .facts import RunFacts
+from .run_facts import RunFacts
 from .waits import STAGES, Waits
 
 NONE = "none"

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from .case import Case
+from .case import SlowCase
 from .causes import causes
 from .explanation import Explanation
 from .prometheus import Prometheus, text
@@ -11,7 +11,7 @@ from .reports import SeenRun, seen_run
 from .seen import Seen
 from .slow_times import SlowTime, slow_times
 from .waits import Picture, Waits, below, picture
-from .window import Window
+from .window import TimeWindow
 
 LOOKED = 35.0
 """Seconds of a slow time from its beginning that an explanation covers."""
@@ -81,7 +81,7 @@ def why(
     if usual is None or armed == _KIN:
         usual = kin or usual
     if usual is None and of.facts.objective:
-        usual, armed = Picture(Window(Seen(), of.facts, 0.0, 0.0), Waits(of.facts.objective, 0.0, {})), _OBJECTIVE
+        usual, armed = Picture(TimeWindow(Seen(), of.facts, 0.0, 0.0), Waits(of.facts.objective, 0.0, {})), _OBJECTIVE
     if usual is None:
         return None
     end = min(moment, when.begin + LOOKED, max(when.end, when.begin + FIRST) + 1)
@@ -92,7 +92,7 @@ def why(
         return None  # it makes up for time that it lost, or was given more to do
     unseen = tuple(now.window.unseen())
     found = Explanation(of.facts, when.begin, end, usual.waits, now.waits, armed, unseen)
-    found = found._replace(cause=next(causes(Case(found, usual.window, now.window)), found.cause))
+    found = found._replace(cause=next(causes(SlowCase(found, usual.window, now.window)), found.cause))
     if any(vdisk in usual.window.vdisks for vdisk in now.window.vdisks):
         found = found._replace(usual=below(usual), now=below(now))
     return found

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from ..metrics.samples import Sample
 from .explanation import BELOW, NONE, Explanation, sentence
-from .facts import facts
-from .families import INFO, MESSAGE, SECONDS, SINCE, UP
+from .exported import INFO, MESSAGE, SECONDS, SINCE, UP
 from .judging import FIRST, slow, usual_of_kin, why
 from .prometheus import Prometheus, PrometheusError
 from .questions import samples_around, samples_of_run
 from .reports import SeenRun, seen_run
+from .run_facts import facts
 from .seen import Seen
 from .slow_times import USUAL
 from .waits import Picture

@@ -3,11 +3,11 @@
 import math
 
 from .explanation import Explanation
-from .facts import facts
 from .judging import LOOKED, RETENTION, slow, usual_of_kin, why
 from .prometheus import Prometheus, text
 from .questions import samples_around, samples_of_run
 from .reports import SeenRun, seen_run
+from .run_facts import facts
 from .seen import Seen
 from .slow_times import USUAL
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 
 from ..tools.registry import TOOLS
-from .facts import CLIENTS
 from .prometheus import Prometheus, text
 from .reports import SeenRun
+from .run_facts import CLIENTS
 from .seen import Samples
 
 _RUN = (

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .facts import RunFacts, facts
+from .run_facts import RunFacts, facts
 from .seen import Array, Samples, Seen
 
 _KEPT = 5.0

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..values import numbers
-from .case import PART, STANDS_OUT, Case
+from .case import PART, STANDS_OUT, SlowCase
 from .explanation import Cause, time
-from .window import DATA, DISKS, LOCK, LOG, Vdisk
+from .window import DATA, DISKS, LOCK, LOG, PolledVdisk
 
 _AT_LEAST = 0.05
 """The part that a slow device must have itself: an operation may wait for many of its I/Os."""
@@ -30,12 +30,12 @@ class SlowDisk(NamedTuple):
     now: float
 
 
-def slow_disks(case: Case) -> list[SlowDisk]:
+def slow_disks(case: SlowCase) -> list[SlowDisk]:
     """What the run waits for of those devices that are slow, by as much as explains some of what it is slower."""
     return [disk for device in case.facts.devices if _stands_out(case, device) for disk in _waited(case, device)]
 
 
-def _stands_out(case: Case, device: str) -> bool:
+def _stands_out(case: SlowCase, device: str) -> bool:
     least = max(_FLOOR / 2, _AT_LEAST * case.of.slower)
     return any(
         one.now >= STANDS_OUT * max(one.usual, _FLOOR / STANDS_OUT) and one.now - one.usual >= least
@@ -43,7 +43,7 @@ def _stands_out(case: Case, device: str) -> bool:
     )
 
 
-def _waited(case: Case, device: str) -> Iterator[SlowDisk]:
+def _waited(case: SlowCase, device: str) -> Iterator[SlowDisk]:
     """With a log of its own, a database waits for writes to that, and for reads of its data."""
     devices = case.facts.devices
     apart = case.facts.database and set(devices.values()) == {"log", "data"}
@@ -53,7 +53,7 @@ def _waited(case: Case, device: str) -> Iterator[SlowDisk]:
             yield SlowDisk(device, op, case.was.disk(device, op).wait or 0.0, now)
 
 
-def storage_causes(case: Case, slow: list[SlowDisk]) -> Iterator[Cause]:
+def storage_causes(case: SlowCase, slow: list[SlowDisk]) -> Iterator[Cause]:
     """The slowest device, or what is below it."""
     more, whole = case.of.more(), case.of.slower
     seconds = more[LOG] + more[DATA]
@@ -72,7 +72,7 @@ def storage_causes(case: Case, slow: list[SlowDisk]) -> Iterator[Cause]:
     yield Cause(below[0], f"{text}; {below[1]}", seconds) if below else Cause(f"{role}_device", text, seconds)
 
 
-def _said_of_device(case: Case, disk: SlowDisk, role: str) -> str:
+def _said_of_device(case: SlowCase, disk: SlowDisk, role: str) -> str:
     """Reads or writes, how slow, how many and how large, and what uses disks more."""
     now, was = case.now.disk(disk.device, disk.op), case.was.disk(disk.device, disk.op)
     said = f"{disk.op}s of {disk.device} ({role}) take {time(disk.now)}"
@@ -92,7 +92,7 @@ def _said_of_device(case: Case, disk: SlowDisk, role: str) -> str:
     return said + (f"; autovacuum of {', '.join(sorted(begun))}" if begun else "")
 
 
-def _said_of_process(case: Case) -> str:
+def _said_of_process(case: SlowCase) -> str:
     """Which one moves more bytes than usual. Processes are looked at only while a disk is busy."""
     name, now, usual = case.more_used(DISKS, case.facts.server)
     if now - (usual or 0.0) < _BYTES:
@@ -101,7 +101,7 @@ def _said_of_process(case: Case) -> str:
     return said if usual is None else f"{said}, usually {numbers.bandwidth(usual) if usual >= 1 else 'nothing'}"
 
 
-def _below(case: Case, disk: SlowDisk, role: str) -> tuple[str, str] | None:
+def _below(case: SlowCase, disk: SlowDisk, role: str) -> tuple[str, str] | None:
     """The layer below a slow device, and why; None without a poll of its vdisk since, or without a vdisk."""
     op = disk.op
     used = [one for one in case.now.vdisks.values() if one.role == role and one.operations(op) >= 5]
@@ -116,7 +116,7 @@ def _below(case: Case, disk: SlowDisk, role: str) -> tuple[str, str] | None:
     return layer, f"vdisk {now.name} {time(latency)}, usually {time(before)}: {said}"
 
 
-def _of_vdisk(now: Vdisk, was: Vdisk, op: str) -> tuple[str, str]:
+def _of_vdisk(now: PolledVdisk, was: PolledVdisk, op: str) -> tuple[str, str]:
     if op == "write":
         into, usually = now.into_oplog, was.into_oplog
         usually = 1.0 if usually is None else usually

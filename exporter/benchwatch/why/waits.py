@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from .reports import SeenRun
-from .window import DATA, LOCK, LOG, OTHER, WORK, Window
+from .window import DATA, LOCK, LOG, OTHER, WORK, TimeWindow
 
 OUTSIDE, UNEXPLAINED = "client and network", "unexplained"
 PATH, VDISK = "path to the vdisk", "vdisk"
@@ -38,7 +38,7 @@ class Waits(NamedTuple):
 class Picture(NamedTuple):
     """A window of a run, and what its operations wait for."""
 
-    window: Window
+    window: TimeWindow
     waits: Waits
 
 
@@ -55,7 +55,7 @@ def picture(of: SeenRun, begin: float, end: float, usual: Picture | None = None)
     if not done and not stuck:
         return None
     latency = end - begin if stuck else max(spent / done, 0.0)
-    window = Window(of.seen, of.facts, begin, end)
+    window = TimeWindow(of.seen, of.facts, begin, end)
     if of.facts.database and window.active is not None:
         stages = _of_database(window, latency, rate, stuck)
     else:
@@ -67,7 +67,7 @@ def picture(of: SeenRun, begin: float, end: float, usual: Picture | None = None)
     return Picture(window, Waits(latency, rate, {**dict.fromkeys(STAGES, 0.0), **stages}, stuck))
 
 
-def _of_database(window: Window, latency: float, rate: float, stuck: bool) -> dict[str, float]:
+def _of_database(window: TimeWindow, latency: float, rate: float, stuck: bool) -> dict[str, float]:
     """The stages of a transaction where the database is seen."""
     waiting = sum(window.sessions.values())
     if stuck:
@@ -79,7 +79,7 @@ def _of_database(window: Window, latency: float, rate: float, stuck: bool) -> di
     return {OUTSIDE: latency - inside, **{stage: inside * share for stage, share in shares.items()}}
 
 
-def _of_devices(window: Window, of: SeenRun, rate: float, usual: Picture | None) -> dict[str, float]:
+def _of_devices(window: TimeWindow, of: SeenRun, rate: float, usual: Picture | None) -> dict[str, float]:
     """The stages of an operation where only devices are seen."""
     stages = {LOG: 0.0, DATA: 0.0}
     devices = of.facts.devices

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .facts import LOG_ROLES, RunFacts
+from .run_facts import LOG_ROLES, RunFacts
 from .seen import Array, Samples, Seen
 
 WORK, LOCK, OTHER = "database at work", "lock", "other waits of the database"
@@ -20,7 +20,7 @@ _DISK = {"read": ("reads_completed", "read_bytes"), "write": ("writes_completed"
 """Counters of node_exporter by operation."""
 
 
-class Disk(NamedTuple):
+class DeviceWork(NamedTuple):
     """One kind of operation of a device."""
 
     rate: float = 0.0
@@ -31,7 +31,7 @@ class Disk(NamedTuple):
     """Of a mean operation, bytes."""
 
 
-class Vdisk(NamedTuple):
+class PolledVdisk(NamedTuple):
     """A vdisk, in the part of a window that its polls cover."""
 
     name: str
@@ -77,7 +77,7 @@ class Vdisk(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Window:
+class TimeWindow:
     """A time of a run, Unix seconds."""
 
     seen: Seen
@@ -149,15 +149,15 @@ class Window:
         return one.values[first:last]
 
     @cached_property
-    def disks(self) -> Mapping[tuple[str, str], Disk]:
+    def disks(self) -> Mapping[tuple[str, str], DeviceWork]:
         """The operations of the run's devices, by device and operation."""
         return {(device, op): disk for device in self.facts.devices for op in _DISK if (disk := self._disk(device, op))}
 
-    def disk(self, device: str, op: str) -> Disk:
+    def disk(self, device: str, op: str) -> DeviceWork:
         """An operation of a device, or none."""
-        return self.disks.get((device, op), Disk())
+        return self.disks.get((device, op), DeviceWork())
 
-    def _disk(self, device: str, op: str) -> Disk | None:
+    def _disk(self, device: str, op: str) -> DeviceWork | None:
         where = {"host": self.facts.server, "device": device}
         completed, moved = _DISK[op]
         done = self.rate(f"node_disk_{completed}_total", **where)
@@ -165,9 +165,9 @@ class Window:
             return None
         if done >= 1:
             spent = self.rate(f"node_disk_{op}_time_seconds_total", **where) or 0.0
-            return Disk(done, spent / done, (self.rate(f"node_disk_{moved}_total", **where) or 0.0) / done)
+            return DeviceWork(done, spent / done, (self.rate(f"node_disk_{moved}_total", **where) or 0.0) / done)
         stuck = (self.mean("node_disk_io_now", **where) or 0.0) >= 1
-        return Disk(done, self.end - self.begin if stuck else None)
+        return DeviceWork(done, self.end - self.begin if stuck else None)
 
     @cached_property
     def active(self) -> float | None:
@@ -241,7 +241,7 @@ class Window:
         return max(self.silent("postgres", self.facts.server), 0.0 if up is None else 1 - up)
 
     @cached_property
-    def vdisks(self) -> Mapping[str, Vdisk]:
+    def vdisks(self) -> Mapping[str, PolledVdisk]:
         """Those of the machine with a poll in the window, by name; a page covers the 3 s before its poll."""
         found = {}
         for info in self.seen.of("nutanix_vdisk_info", vm=self.facts.machine) if self.facts.machine else ():
@@ -254,7 +254,7 @@ class Window:
             ]
             if polls:
                 role = "log" if info.labels.get("role") in LOG_ROLES else "data"
-                found[name] = Vdisk(name, cvm, role, self.seen, min(polls), self.end)
+                found[name] = PolledVdisk(name, cvm, role, self.seen, min(polls), self.end)
         return found
 
     def unseen(self) -> list[str]:
