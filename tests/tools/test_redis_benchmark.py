@@ -122,3 +122,38 @@ def test_a_report_before_6_2_has_its_throughput() -> None:
 def test_a_lost_connection_is_a_failure() -> None:
     (state,), _ = read(text("killed-server-7.0.15", "err"))
     assert (state.outcome, state.reason) == ("failed", "Connection reset by peer")
+
+
+def test_the_same_test_again_is_another_run() -> None:
+    printed = re.findall(rb"([\d.]+) requests per second", text("set-loop-7.0.15"))
+    states, _ = read(text("set-loop-7.0.15"))
+    results = [value(state, "redis_benchmark_result_requests_per_second") for state in states]
+    assert results == [*map(float, printed), None]
+    assert [elapsed(state) < 2 for state in states] == [True] * len(states)
+
+
+@pytest.mark.parametrize("stream", ["err", "out"])
+def test_a_server_without_config_is_no_failure(stream: str) -> None:
+    data = text("set-no-config-6.2.16", stream)
+    assert REDIS_BENCHMARK.recognise(data) == "text"
+    (state,), misread = read(data)
+    assert (state.outcome, misread) == ("finished" if stream == "out" else "", [])
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("Writing to socket: Connection refused\nAll clients disconnected... aborting.", "All clients disconnected"),
+        ("ERROR: NOAUTH Authentication required.\nERROR: failed to fetch CONFIG from 127.0.0.1:6379", "NOAUTH"),
+        ("Node 127.0.0.1:6379 replied with error:\nWRONGPASS invalid username-password pair", "WRONGPASS invalid"),
+        ("Cluster node 127.0.0.1:6379 replied with error:\nERR This instance has cluster support", "ERR This instance"),
+        ("Error from server 127.0.0.1:7000: READONLY You can't write", "READONLY You can't write"),
+        ("Invalid cluster: 1 node(s).", "Invalid cluster: 1 node(s)."),
+    ],
+)
+def test_errors_that_end_a_run_are_its_reason(message: str, reason: str) -> None:
+    (state,), misread = read(f"{message}\n".encode())
+    assert (state.outcome, misread) == ("failed", [])
+    assert state.reason.startswith(reason)
+    if not message.startswith("Error from server"):
+        assert REDIS_BENCHMARK.recognise(message.encode()) == "text"

@@ -10,7 +10,8 @@
 
 Of each pair, the first is that of the interval. Nothing says when an interval ended, so that reports are dated a
 quarter of a second apart. Each test has clients and a length of its own, so each is a run; the last one is shown.
-Before 6.2 the live line is the mean since the test began, and the report has a throughput only.
+Before 6.2 the live line is the mean since the test began, and the report has a throughput only. Where a server has no
+CONFIG, as managed ones, `ERROR: ERR unknown command 'CONFIG'` precedes a run like any other.
 """
 
 import re
@@ -56,6 +57,7 @@ class RequestLines(KitParser):
         """See KitParser."""
         super().begin()
         self._test = ""
+        self._is_over = False  # whether the test has a result
         self._reports = 0
         self._done: dict[Key, float] = {}  # requests and seconds, which precede the throughput
 
@@ -69,23 +71,30 @@ class RequestLines(KitParser):
             self._done = {("number",): float(done[1]), ("time",): float(done[2])}
             return []
         if rate := RATE.match(text):
+            self._is_over = True
             return [ToolResult({("rate",): float(rate[1]), **self._done}, self._done.get(("time",)))]
         if summary := SUMMARY.match(text):
             return [ToolResult(_latencies(summary.groups()), self._done.get(("time",)))]
         if quiet := QUIET.match(text):
             p50: dict[Key, float] = {("latency", "0.5"): milliseconds(quiet[3])} if quiet[3] else {}
-            return [*self._name(quiet[1]), ToolResult({("rate",): float(quiet[2]), **p50})]
+            return self._whole(quiet[1], {("rate",): float(quiet[2]), **p50})
         if row := CSV.match(text):
             latencies = _latencies(row.groups()[2:]) if row[3] else {}
-            return [*self._name(row[1], again=True), ToolResult({("rate",): float(row[2]), **latencies})]
+            return self._whole(row[1], {("rate",): float(row[2]), **latencies})
         return None
 
-    def _name(self, test: str, *, again: bool = False) -> Sequence[Record]:
-        """Note whose line it is; another test is another run."""
-        if test == self._test and not again:
+    def _whole(self, test: str, figures: dict[Key, float]) -> Sequence[Record]:
+        """The result of a test in one line."""
+        named = self._name(test)
+        self._is_over = True
+        return [*named, ToolResult(figures)]
+
+    def _name(self, test: str) -> Sequence[Record]:
+        """Note whose line it is; another test, or the same again (`-l`), is another run."""
+        if test == self._test and not self._is_over:
             return []
         begin: Sequence[Record] = [Begin()] if self._test else []
-        self._test, self._reports, self._done = test, 0, {}
+        self._test, self._is_over, self._reports, self._done = test, False, 0, {}
         return [*begin, Said("test", test)]
 
     def _report(self, rate: str, mean: str) -> ToolReport:
@@ -101,6 +110,12 @@ def _latencies(numbers: Sequence[str]) -> dict[Key, float]:
     return {key: milliseconds(number) for key, number in zip(COLUMNS, numbers, strict=True)}
 
 
+ABORTED = (
+    r"Could not (?:connect to Redis at |negotiate a TLS )|All clients disconnected|"
+    r"Failed to fetch cluster configuration|Invalid cluster: "
+)
+REPLIED = r"(?:Cluster n|N)ode \S+ replied with error"
+NO_CONFIG = r"ERROR: (?:ERR unknown command .CONFIG|failed to fetch CONFIG)"
 OPTIONS = {
     "-c": "clients",
     "-n": "requests",
@@ -118,11 +133,15 @@ REDIS_BENCHMARK = TextTool(
     begins=LIVE.pattern
     + r"|====== .* ======$|  \d{1,15} requests completed in |"
     + QUIET.pattern
-    + r'|"test","rps","avg_latency_ms"|Could not connect to Redis at |Error: Connection reset by peer$',
+    + r'|"test","rps","avg_latency_ms"|Error: Connection reset by peer$|WARN(?:ING)?: [Cc]ould not fetch server CONFIG'
+    rf"|ERROR: failed to fetch CONFIG from |{REPLIED}|{ABORTED}",
     settings={"clients": r"  (\d{1,9}) parallel clients$", "payload": r"  (\d{1,12}) bytes payload$"},
-    known=r" *\d{1,3}\.\d+% <= |  (?:keep alive|host configuration|multi-thread|threads|node \[)|Latency by percentile|"
-    r'Cumulative distribution|Summary:|  latency summary| +avg +min +p50|"test","rps"|WARNING: | *\S.{0,199}?: [\d.]+$',
-    fatal=r"(?:Error|ERROR|Error from server): (.*)|(Could not connect to Redis at .*)",
+    known=r" *\d{1,3}\.\d+% <= |  (?:keep alive|host configuration|multi-thread|threads|cluster mode|node \[)|$|"
+    r"Latency by percentile|Cumulative distribution|Summary:|  latency summary| +avg +min +p50|"
+    r'"test","rps"|WARN(?:ING)?: | *\S.{0,199}?: (?:[\d.]+|-?nan)$|Cluster has \d|Master \d|'
+    rf"Writing to socket: |Error writing to the server: |{REPLIED}|{NO_CONFIG}",
+    fatal=rf"(?!{NO_CONFIG})(?:Error|ERROR|FATAL|Error from server(?: \S+)?): (.*)|"
+    rf"((?:NOAUTH|WRONGPASS|NOPERM|ERR) .*)|((?:{ABORTED}).*)",
     parser=RequestLines,
     like=r" *\S.{0,199}?: rps=",
     carriage_returns=True,
