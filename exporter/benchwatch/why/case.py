@@ -30,10 +30,9 @@ class SlowCase(NamedTuple):
 
         Where the usual use was not looked at (None), the database is left out: it does the benchmark's own work.
         """
-        usual = self.was.processes(use, host)
-        found = [
-            (name, now, usual.get(name))
-            for name, now in self.now.processes(use, host).items()
-            if name in usual or name != _DATABASE
-        ]
+        usual, now = (
+            {labels.get("process", ""): used for labels, used in window.of_host(use, host)}
+            for window in (self.was, self.now)
+        )
+        found = [(name, used, usual.get(name)) for name, used in now.items() if name in usual or name != _DATABASE]
         return max(found, key=lambda one: one[1] - (one[2] or 0.0), default=("", 0.0, None))

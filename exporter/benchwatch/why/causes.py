@@ -1,13 +1,14 @@
 """What makes a run slow, in words, as far as metrics show it. What they do not show is not guessed."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from ..values import numbers
 from .case import PART, STANDS_OUT, SlowCase
 from .explanation import Cause
 from .storage import slow_disks, storage_causes
 from .waits import OUTSIDE, UNEXPLAINED
-from .window import DATA, LOCK, LOG, OTHER, PROCESSORS, WORK
+from .window import DATA, LOCK, LOG, OTHER, WORK
 
 _BUSY, _FULL, _MORE_BUSY = 0.75, 0.95, 0.15
 """The part of the processors that is busy where they are missing; where nobody knows who wants them, they must be full,
@@ -46,32 +47,33 @@ def causes(case: SlowCase) -> Iterator[Cause]:
         yield _server_cpu(case)
     if _short_of_memory(case):
         yield Cause("memory", f"{server} is short of memory")
-    unanswered = now.unanswered if case.facts.database else 0.0
+    up = now.mean("pg_up", host=server)
+    unanswered = max(now.silent("postgres", server), 0.0 if up is None else 1 - up) if case.facts.database else 0.0
     # Where it goes on, the first reports have the time that their operations waited.
     said = "answers no question" if unanswered >= 0.5 else "answered no question at first"
     silence = [Cause("database", f"PostgreSQL on {server} {said}")] if unanswered >= _UNANSWERED else []
     if not whole:
         yield from silence
         return
-    _, longest = now.lock_waits
+    longest = now.highest("pg_locks_longest_wait_seconds", host=server)
     locked = more[LOCK] >= PART * whole and longest >= 0.1
     slow = slow_disks(case)
     on_devices = more[LOG] + more[DATA]
     # Behind a slow device, sessions wait for locks too: as long as their holders wait for some I/Os.
     slowest = max((disk.now for disk in slow), default=0.0)
     if locked and more[LOCK] > 2 * on_devices and longest >= _MANY * slowest:
-        yield Cause("database", _said_of_lock(case), more[LOCK])
-    flooding = _flooding(case)
-    if flooding and (slow or on_devices >= PART * whole):
-        yield Cause("database", _said_of_checkpoint(case), on_devices + more[OTHER] + more[LOCK])
+        yield Cause("database", _said_of_lock(case, longest), more[LOCK])
+    checkpoint = _said_of_checkpoint(case)
+    if checkpoint and (slow or on_devices >= PART * whole):
+        yield Cause("database", checkpoint, on_devices + more[OTHER] + more[LOCK])
     yield from storage_causes(case, slow)
     if locked:
-        yield Cause("database", _said_of_lock(case), more[LOCK])
+        yield Cause("database", _said_of_lock(case, longest), more[LOCK])
     yield from silence
-    yield from _outside_storage(case, flooding)
+    yield from _outside_storage(case, checkpoint)
 
 
-def _outside_storage(case: SlowCase, flooding: bool) -> Iterator[Cause]:
+def _outside_storage(case: SlowCase, checkpoint: str) -> Iterator[Cause]:
     """Of a run that is slower, after its devices and locks: network, checkpoints, and other work of the database."""
     more, whole, now, server = case.of.more(), case.of.slower, case.now, case.facts.server
     # Where processors are always full, time outside the database may as well be spent waiting for one.
@@ -82,8 +84,8 @@ def _outside_storage(case: SlowCase, flooding: bool) -> Iterator[Cause]:
     again, usually = (window.rate("node_netstat_Tcp_RetransSegs", host=server) for window in (now, case.was))
     if again is not None and _grown(again, usually, _RETRANSMITS):
         yield Cause("network", f"{again:.0f} segments/s are sent again")
-    if flooding:
-        yield Cause("database", _said_of_checkpoint(case), more[DATA] + more[OTHER] + more[WORK])
+    if checkpoint:
+        yield Cause("database", checkpoint, more[DATA] + more[OTHER] + more[WORK])
     inside = more[WORK] + more[OTHER] + more[LOCK]
     if inside >= 0.5 * whole:
         stage = max((WORK, OTHER, LOCK), key=lambda stage: more[stage])
@@ -124,66 +126,73 @@ def _said_of_processors(case: SlowCase, host: str) -> str:
     queue, steal = case.now.queue(host) or 0.0, case.now.steal(host) or 0.0
     said += f", {queue + 1:.1f} processes want each" if queue >= _QUEUE else ""
     said += f"; the hypervisor takes {100 * steal:.0f} % (steal)" if steal >= _STEAL else ""
-    name, used, before = case.more_used(PROCESSORS, host)
+    name, used, before = case.more_used("benchwatch_process_processors", host)
     if used - (before or 0.0) >= _OF_A_PROCESSOR:
         said += f"; {name} uses {used:.1f} of them, usually {before or 0.0:.1f}"
     return said
 
 
 def _short_of_memory(case: SlowCase) -> bool:
-    host, memory = case.facts.server, "node_pressure_memory_waiting_seconds_total"
-    scans = "node_vmstat_pgscan_direct"
-    return (
-        _grown(case.now.rate(memory, host=host), case.was.rate(memory, host=host), _MEMORY)
-        or _grown(case.now.rate(scans, host=host), case.was.rate(scans, host=host), _RECLAIM)
-        or _grown(case.now.swap(host), case.was.swap(host), _SWAP)
-    )
+    def grown(floor: float, *counters: str) -> bool:
+        now, usual = (
+            sum(window.rate(name, host=case.facts.server) or 0.0 for name in counters)
+            for window in (case.now, case.was)
+        )
+        return _grown(now, usual, floor)
+
+    waits, scans = "node_pressure_memory_waiting_seconds_total", "node_vmstat_pgscan_direct"
+    return grown(_MEMORY, waits) or grown(_RECLAIM, scans) or grown(_SWAP, "node_vmstat_pswpin", "node_vmstat_pswpout")
 
 
-def _said_of_lock(case: SlowCase) -> str:
+def _said_of_lock(case: SlowCase, longest: float) -> str:
     """Who waits, how long, and who holds it where that is exported."""
-    waiting, longest = case.now.lock_waits
+    waiting = case.now.highest("pg_locks_waiting", host=case.facts.server)
     said = f"waiting for a lock: {waiting:.0f} wait, the longest for {numbers.duration(longest)}"
-    blockers = [
-        (blocked, one.labels)
-        for one in case.now.seen.of("pg_blocking_processes", host=case.facts.server)
-        if (blocked := one.highest(case.of.begin, case.of.moment)) is not None
-    ]
+    found = case.now.seen.of("pg_blocking_processes", host=case.facts.server)
+    blockers = [(blocked, one.labels) for one in found if len(blocked := one.within(case.of.begin, case.of.moment))]
     if not blockers:
         return said
-    _, labels = max(blockers, key=lambda blocker: blocker[0])
+    _, labels = max(blockers, key=lambda blocker: float(blocker[0].max()))
     on = f" on {labels['relation']}" if labels.get("relation") else ""
     query = labels.get("query", "")[:_LONGEST]
     state = " (idle in its transaction)" if labels.get("state") == "idle in transaction" else ""
     return f"{said}; the lock{on} is held by {query!r}{state}"
 
 
-def _flooding(case: SlowCase) -> bool:
-    """Whether a checkpoint writes or syncs more than usual, and the data device gets it."""
-    now, was = case.now, case.was
-    if max(now.checkpoint, now.syncing) < 0.3:
-        return False
-    writes = now.checkpoint_writes >= max(8e6, STANDS_OUT * was.checkpoint_writes)
-    syncs = now.syncing >= max(0.3, STANDS_OUT * was.syncing)
-    begun = now.checkpoint >= max(0.9, STANDS_OUT * was.checkpoint)
-    data = case.facts.of_role("data")
-    twice = any(now.disk(device, "write").rate >= 2 * was.disk(device, "write").rate for device in data)
-    return (writes or syncs or begun) and (twice or not data)
-
-
 def _said_of_checkpoint(case: SlowCase) -> str:
-    """Counters of PostgreSQL say who asked for it during its pauses and after its end only."""
-    now = case.now
-    timed, requested = (now.checkpoints(asked) > 0 for asked in ("timed", "requested"))
+    """What a checkpoint does that writes or syncs more than usual, if the data device gets it. Counters of PostgreSQL
+    say who asked for it during its pauses and after its end only.
+    """
+    host, written = case.facts.server, "pg_buffers_written_bytes_total"
+    syncing = {"backend_type": "checkpointer", "wait_event": "DataFileSync"}
+    (active, syncs, writes), (were_active, synced, wrote) = (
+        (
+            window.mean("pg_checkpoint_active", host=host) or 0.0,
+            window.mean("pg_waiting_processes", host=host, **syncing) or 0.0,
+            window.rate(written, host=host, by="checkpointer") or 0.0,
+        )
+        for window in (case.now, case.was)
+    )
+    more = writes >= max(8e6, STANDS_OUT * wrote) or syncs >= max(0.3, STANDS_OUT * synced)
+    begun = active >= max(0.9, STANDS_OUT * were_active)
+    data = case.facts.of_role("data")
+    rates = [(case.now.disk(device, "write").rate, case.was.disk(device, "write").rate) for device in data]
+    twice = any(now >= 2 * usual for now, usual in rates)
+    if max(active, syncs) < 0.3 or not (more or begun) or not (twice or not data):
+        return ""
+    lately = replace(case.now, begin=case.now.begin - 5)
+    timed, requested = (lately.rate(f"pg_checkpoint_{asked}_total", host=host) for asked in ("timed", "requested"))
     kind = "a timed checkpoint" if timed else "a requested checkpoint" if requested else "a checkpoint"
-    if now.syncing >= 0.3:
+    if syncs >= 0.3:
         said = f"{kind} syncs files"
     else:
-        written = now.checkpoint_writes
-        said = f"{kind} writes" + (f" {written / 1e6:.0f} MB/s" if written >= 1e6 else "")
-        if now.pauses < 0.1:
+        said = f"{kind} writes" + (f" {writes / 1e6:.0f} MB/s" if writes >= 1e6 else "")
+        if (
+            sum(part for _, part in case.now.of_host("pg_waiting_processes", host, wait_event="CheckpointWriteDelay"))
+            < 0.1
+        ):
             return f"{said} without pauses (CHECKPOINT, a backup, or behind its schedule)"
-    size = now.of_database("pg_checkpoint_max_wal_size_bytes")
-    target = now.of_database("pg_checkpoint_completion_target_ratio")
+    size = case.now.mean("pg_checkpoint_max_wal_size_bytes", host=host)
+    target = case.now.mean("pg_checkpoint_completion_target_ratio", host=host)
     said += f"; max_wal_size is {size / 2**20:.0f} MiB" if size and requested else ""
     return said + (f", checkpoint_completion_target {target:g}" if target else "")

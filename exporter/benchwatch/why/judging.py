@@ -1,6 +1,6 @@
 """From raw samples to explanations: a run's slow times, and why each of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from .case import SlowCase
 from .causes import causes
@@ -11,7 +11,7 @@ from .reports import SeenRun, seen_run
 from .seen import Seen
 from .slow_times import SlowTime, slow_times
 from .waits import Picture, Waits, below, picture
-from .window import TimeWindow
+from .window import TimeWindow, nothing
 
 LOOKED = 35.0
 """Seconds of a slow time from its beginning that an explanation covers."""
@@ -81,7 +81,7 @@ def why(
     if usual is None or armed == _KIN:
         usual = kin or usual
     if usual is None and of.facts.objective:
-        usual, armed = Picture(TimeWindow(Seen(), of.facts, 0.0, 0.0), Waits(of.facts.objective, 0.0, {})), _OBJECTIVE
+        usual, armed = Picture(nothing(of.facts), Waits(of.facts.objective, 0.0, {})), _OBJECTIVE
     if usual is None:
         return None
     end = min(moment, when.begin + LOOKED, max(when.end, when.begin + FIRST) + 1)
@@ -90,9 +90,18 @@ def why(
         return None
     if usual.waits.rate and now.waits.rate > _MUCH * usual.waits.rate:
         return None  # it makes up for time that it lost, or was given more to do
-    unseen = tuple(now.window.unseen())
-    found = Explanation(of.facts, when.begin, end, usual.waits, now.waits, armed, unseen)
+    found = Explanation(of.facts, when.begin, end, usual.waits, now.waits, armed, tuple(_unseen(now.window)))
     found = found._replace(cause=next(causes(SlowCase(found, usual.window, now.window)), found.cause))
     if any(vdisk in usual.window.vdisks for vdisk in now.window.vdisks):
         found = found._replace(usual=below(usual), now=below(now))
     return found
+
+
+def _unseen(window: TimeWindow) -> Iterator[str]:
+    facts = window.facts
+    if window.rate("node_cpu_seconds_total", host=facts.server) is None:
+        yield "the server (no node_exporter)"
+    elif not facts.devices:
+        yield "its disks (without roles)"
+    if facts.database and window.active is None:
+        yield "the database (no postgres_exporter)"

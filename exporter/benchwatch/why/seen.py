@@ -16,15 +16,15 @@ class Samples(NamedTuple):
     times: Array
     values: Array
 
+    def within(self, begin: float, end: float) -> Array:
+        """The values in the window."""
+        first, last = np.searchsorted(self.times, (begin, end), side="right")
+        return self.values[first:last]
+
     def mean(self, begin: float, end: float) -> float | None:
         """Mean of the samples in the window."""
-        first, last = np.searchsorted(self.times, (begin, end), side="right")
-        return float(self.values[first:last].mean()) if last > first else None
-
-    def highest(self, begin: float, end: float) -> float | None:
-        """The highest sample in the window."""
-        first, last = np.searchsorted(self.times, (begin, end), side="right")
-        return float(self.values[first:last].max()) if last > first else None
+        values = self.within(begin, end)
+        return float(values.mean()) if len(values) else None
 
     def rate(self, begin: float, end: float) -> float | None:
         """Increase of a counter by second; a fall is a restart from 0. None with fewer than two samples."""
@@ -66,20 +66,3 @@ class Seen:
     def all(self) -> Iterator[Samples]:
         """All series."""
         return (one for series in self._series.values() for one in series.values())
-
-    def rates(self, name: str, begin: float, end: float, **labels: str) -> float | None:
-        """Sum of the rates of the series with these labels; None without any."""
-        found = [rate for one in self.of(name, **labels) if (rate := one.rate(begin, end)) is not None]
-        return sum(found) if found else None
-
-    def highest(self, name: str, begin: float, end: float, **labels: str) -> float | None:
-        """The highest sample of the series with these labels; None without any."""
-        return max(
-            (high for one in self.of(name, **labels) if (high := one.highest(begin, end)) is not None), default=None
-        )
-
-    def means(self, name: str, begin: float, end: float, **labels: str) -> float | None:
-        """The highest of the means of the series with these labels; None without any."""
-        return max(
-            (mean for one in self.of(name, **labels) if (mean := one.mean(begin, end)) is not None), default=None
-        )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from ..values import numbers
 from .case import PART, STANDS_OUT, SlowCase
 from .explanation import Cause, time
-from .window import DATA, DISKS, LOCK, LOG, PolledVdisk
+from .window import DATA, LOCK, LOG, PolledVdisk, nothing
 
 _AT_LEAST = 0.05
 """The part that a slow device must have itself: an operation may wait for many of its I/Os."""
@@ -87,14 +87,20 @@ def _said_of_device(case: SlowCase, disk: SlowDisk, role: str) -> str:
         does = "less" if busier < 1 / _NO_MORE else "no more" if busier <= _NO_MORE else f"{busier:.1f} times as much"
         said += f"; it serves {numbers.rate_in_full(serves - served)} operations/s more while the benchmark does {does}"
         said += _said_of_process(case)
-    workers, usually = case.now.of_autovacuum(), case.was.of_autovacuum()
+    workers, usually = (
+        {
+            labels.get("relation", ""): at_work
+            for labels, at_work in window.of_host("pg_autovacuum_workers", case.facts.server)
+        }
+        for window in (case.now, case.was)
+    )
     begun = [one for one, now in workers.items() if now >= max(_WORKERS, _OFTENER * usually.get(one, 0.0))]
     return said + (f"; autovacuum of {', '.join(sorted(begun))}" if begun else "")
 
 
 def _said_of_process(case: SlowCase) -> str:
     """Which one moves more bytes than usual. Processes are looked at only while a disk is busy."""
-    name, now, usual = case.more_used(DISKS, case.facts.server)
+    name, now, usual = case.more_used("benchwatch_process_disk_bytes_per_second", case.facts.server)
     if now - (usual or 0.0) < _BYTES:
         return ""
     said = f"; {name} reads and writes {numbers.bandwidth(now)}"
@@ -103,42 +109,58 @@ def _said_of_process(case: SlowCase) -> str:
 
 def _below(case: SlowCase, disk: SlowDisk, role: str) -> tuple[str, str] | None:
     """The layer below a slow device, and why; None without a poll of its vdisk since, or without a vdisk."""
-    op = disk.op
-    used = [one for one in case.now.vdisks.values() if one.role == role and one.operations(op) >= 5]
+    vdisks = [one for one in case.now.vdisks.values() if one.role == role]
+    used = [one for one in vdisks if one.mean("frontend_ops_per_second", op=disk.op) >= 5]
     if not used:
         return None
-    now = max(used, key=lambda one: one.latency(op))
-    was = case.was.vdisks.get(now.name) or now._replace(end=now.begin)
-    latency, before = now.latency(op), was.latency(op)
+    now = max(used, key=lambda one: one.latency(disk.op))
+    was = case.was.vdisks.get(now.name) or now._replace(window=nothing(case.facts))
+    latency, before = now.latency(disk.op), was.latency(disk.op)
     if latency - before < (disk.now - disk.usual) / 3 or latency < max(STANDS_OUT * before, _FLOOR):
         return "path", f"vdisk {now.name} as usual ({time(latency)}): guest or network path"
-    layer, said = _of_vdisk(now, was, op)
+    layer, said = (_of_writes if disk.op == "write" else _of_reads)(now, was) or _of_cvm(now, was)
     return layer, f"vdisk {now.name} {time(latency)}, usually {time(before)}: {said}"
 
 
-def _of_vdisk(now: PolledVdisk, was: PolledVdisk, op: str) -> tuple[str, str]:
-    if op == "write":
-        into, usually = now.into_oplog, was.into_oplog
-        usually = 1.0 if usually is None else usually
-        held = now.mean("oplog_bytes") or 0.0
-        much = held >= STANDS_OUT * max(was.mean("oplog_bytes") or 0.0, _GIB)
-        if into is not None and into < 0.5 and usually - into >= 0.3:
-            size = now.mean("frontend_operation_size_bytes") or 0.0
-            if much or (now.of_cvm("oplog_utilisation_ratio") or 0.0) >= 0.75:
-                why = "the oplog is full"
-            else:
-                why = "they bypass the oplog" + (f" ({size / 1024:.0f} KiB each)" if size > 262144 else "")
-            return "oplog", f"{why}, {100 * into:.0f} % go there, usually {100 * usually:.0f} %"
-        if much:
-            return "oplog", f"the oplog fills up, {held / _GIB:.1f} GiB are not drained"
-    else:
-        for word, source in (("hdd", "hard disks"), ("remote", "another node")):
-            share = now.read_from(word)
-            if share >= 0.2 and share >= STANDS_OUT * was.read_from(word):
-                return "read_source", f"{100 * share:.0f} % of the data read comes from {source}"
-    if now.queued >= max(10.0, STANDS_OUT * was.queued):
-        return "cvm_queue", f"{now.queued:.0f} operations queue in the CVM"
-    backend, before = (one.mean("backend_latency_seconds") or 0.0 for one in (now, was))
+def _of_writes(now: PolledVdisk, was: PolledVdisk) -> tuple[str, str] | None:
+    into, usually = (one.mean("write_destination_ratio", 1.0, destination="oplog") for one in (now, was))
+    held = now.mean("oplog_bytes")
+    much = held >= STANDS_OUT * max(was.mean("oplog_bytes"), _GIB)
+    if into < 0.5 and usually - into >= 0.3:
+        size = now.mean("frontend_operation_size_bytes")
+        why = "they bypass the oplog" + (f" ({size / 1024:.0f} KiB each)" if size > 262144 else "")
+        if much or (now.window.mean("nutanix_oplog_utilisation_ratio", cvm=now.cvm) or 0.0) >= 0.75:
+            why = "the oplog is full"
+        return "oplog", f"{why}, {100 * into:.0f} % go there, usually {100 * usually:.0f} %"
+    return ("oplog", f"the oplog fills up, {held / _GIB:.1f} GiB are not drained") if much else None
+
+
+def _of_reads(now: PolledVdisk, was: PolledVdisk) -> tuple[str, str] | None:
+    for word, source in (("hdd", "hard disks"), ("remote", "another node")):
+        share, usually = _read_from(now, word), _read_from(was, word)
+        if share >= max(0.2, STANDS_OUT * usually):
+            return "read_source", f"{100 * share:.0f} % of the data read comes from {source}"
+    return None
+
+
+def _read_from(vdisk: PolledVdisk, word: str) -> float:
+    """The part of the data read that comes from sources with this word in their name."""
+    sources = vdisk.window.seen.of("nutanix_vdisk_read_source_ratio", cvm=vdisk.cvm, vdisk=vdisk.name)
+    named = (one for one in sources if word in one.labels.get("source", ""))
+    return sum(one.mean(vdisk.window.begin, vdisk.window.end) or 0.0 for one in named)
+
+
+def _of_cvm(now: PolledVdisk, was: PolledVdisk) -> tuple[str, str]:
+    queued, usually = (
+        max(
+            one.window.mean("nutanix_stargate_queue_operations", cvm=one.cvm, queue=queue, state="queued") or 0.0
+            for queue in ("qos", "oplog_qos")
+        )
+        for one in (now, was)
+    )
+    if queued >= max(10.0, STANDS_OUT * usually):
+        return "cvm_queue", f"{queued:.0f} operations queue in the CVM"
+    backend, before = now.mean("backend_latency_seconds"), was.mean("backend_latency_seconds")
     if before and backend >= STANDS_OUT * max(before, 0.0005):
         return "backend", f"the back end takes {time(backend)}, usually {time(before)}"
     return "frontend", "the front end, without a cause that the CVM shows"

@@ -1,21 +1,17 @@
 """Figures of a run's machines, devices, database and vdisks in one window of time; None: not measured."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-import numpy as np
-
 from .run_facts import LOG_ROLES, RunFacts
-from .seen import Array, Samples, Seen
+from .seen import Seen
 
 WORK, LOCK, OTHER = "database at work", "lock", "other waits of the database"
 LOG, DATA = "log device", "data device"
 """What a session of a database does or waits for."""
-PROCESSORS, DISKS = "benchwatch_process_processors", "benchwatch_process_disk_bytes_per_second"
-"""What processes use."""
-_CPU = "node_cpu_seconds_total"
+_CPU, _SESSIONS = "node_cpu_seconds_total", "pg_sessions_active"
 _DISK = {"read": ("reads_completed", "read_bytes"), "write": ("writes_completed", "written_bytes")}
 """Counters of node_exporter by operation."""
 
@@ -31,51 +27,6 @@ class DeviceWork(NamedTuple):
     """Of a mean operation, bytes."""
 
 
-class PolledVdisk(NamedTuple):
-    """A vdisk, in the part of a window that its polls cover."""
-
-    name: str
-    cvm: str
-    role: str
-    """log or data."""
-    seen: Seen
-    begin: float
-    end: float
-
-    def mean(self, name: str, **labels: str) -> float | None:
-        """The highest mean of a family of vdisks."""
-        where = {"cvm": self.cvm, "vdisk": self.name, **labels}
-        return self.seen.means(f"nutanix_vdisk_{name}", self.begin, self.end, **where)
-
-    def of_cvm(self, name: str, **labels: str) -> float | None:
-        """The same of a family of its CVM."""
-        return self.seen.means(f"nutanix_{name}", self.begin, self.end, cvm=self.cvm, **labels)
-
-    def operations(self, op: str) -> float:
-        """A second."""
-        return self.mean("frontend_ops_per_second", op=op) or 0.0
-
-    def latency(self, op: str) -> float:
-        """Of the front end, seconds; 0: not known."""
-        return self.mean("frontend_latency_seconds", op=op) or 0.0
-
-    @property
-    def into_oplog(self) -> float | None:
-        """The part of the data written that goes there."""
-        return self.mean("write_destination_ratio", destination="oplog")
-
-    @property
-    def queued(self) -> float:
-        """Operations that wait in the CVM."""
-        queues = ("qos", "oplog_qos")
-        return max(self.of_cvm("stargate_queue_operations", queue=one, state="queued") or 0.0 for one in queues)
-
-    def read_from(self, word: str) -> float:
-        """The part of the data read that comes from sources with this word in their name."""
-        sources = self.seen.of("nutanix_vdisk_read_source_ratio", cvm=self.cvm, vdisk=self.name)
-        return sum(one.mean(self.begin, self.end) or 0.0 for one in sources if word in one.labels.get("source", ""))
-
-
 @dataclass(frozen=True)
 class TimeWindow:
     """A time of a run, Unix seconds."""
@@ -87,15 +38,26 @@ class TimeWindow:
 
     def rate(self, name: str, **labels: str) -> float | None:
         """Of a counter, by second: the sum of its series with these labels."""
-        return self.seen.rates(name, self.begin, self.end, **labels)
+        found = [rate for one in self.seen.of(name, **labels) if (rate := one.rate(self.begin, self.end)) is not None]
+        return sum(found) if found else None
 
     def mean(self, name: str, **labels: str) -> float | None:
         """Of a gauge: the highest of its series with these labels."""
-        return self.seen.means(name, self.begin, self.end, **labels)
+        means = (one.mean(self.begin, self.end) for one in self.seen.of(name, **labels))
+        return max((mean for mean in means if mean is not None), default=None)
 
-    def of_database(self, name: str, **labels: str) -> float:
-        """The mean of a gauge of the server's PostgreSQL; 0 where it is not measured."""
-        return self.mean(name, host=self.facts.server, **labels) or 0.0
+    def highest(self, name: str, **labels: str) -> float:
+        """Sample of a gauge; 0 without any."""
+        found = (one.within(self.begin, self.end) for one in self.seen.of(name, **labels))
+        return max((float(values.max()) for values in found if len(values)), default=0.0)
+
+    def of_host(self, name: str, host: str, **labels: str) -> Iterator[tuple[Mapping[str, str], float]]:
+        """The means of a gauge of processes or of PostgreSQL, of which a series is 0 where it is absent; by labels."""
+        always = _SESSIONS if name.startswith("pg_") else _CPU
+        scrapes = max((len(one.within(self.begin, self.end)) for one in self.seen.of(always, host=host)), default=0)
+        for one in self.seen.of(name, host=host, **labels):
+            if len(values := one.within(self.begin, self.end)):
+                yield one.labels, float(values.sum()) / max(scrapes, len(values))
 
     def busy(self, host: str) -> float | None:
         """The part of a machine's processors that work."""
@@ -117,44 +79,22 @@ class TimeWindow:
         """The part of the time in which processes of a machine wait for a processor."""
         return self.rate("node_pressure_cpu_waiting_seconds_total", host=host)
 
-    def swap(self, host: str) -> float:
-        """Pages a second that are swapped in or out."""
-        return sum(self.rate(f"node_vmstat_pswp{way}", host=host) or 0.0 for way in ("in", "out"))
-
     def _processors(self, host: str) -> int:
         return sum(1 for _ in self.seen.of(_CPU, host=host, mode="idle"))
 
     def silent(self, job: str, host: str) -> float:
         """The part of the scrapes of a target without an answer; 0 where it is not known."""
-        answered = [one.mean(self.begin, self.end) for one in self.seen.of("up", job=job, host=host)]
+        answered = (one.mean(self.begin, self.end) for one in self.seen.of("up", job=job, host=host))
         return 1 - min((mean for mean in answered if mean is not None), default=1.0)
-
-    def processes(self, use: str, host: str) -> dict[str, float]:
-        """What the processes of a machine use of something, by name."""
-        scrapes = self._scrapes(_CPU, host)
-        found = (one for one in self.seen.of(use, host=host) if one.mean(self.begin, self.end) is not None)
-        return {one.labels.get("process", ""): self._present(one, scrapes) for one in found}
-
-    def _scrapes(self, name: str, host: str) -> int:
-        """How often a metric that is always there was scraped."""
-        return max((len(self._values(one)) for one in self.seen.of(name, host=host)), default=0)
-
-    def _present(self, one: Samples, scrapes: int) -> float:
-        """The mean of a series that is 0 where it is absent."""
-        values = self._values(one)
-        return float(values.sum()) / max(scrapes, len(values), 1)
-
-    def _values(self, one: Samples) -> Array:
-        first, last = np.searchsorted(one.times, (self.begin, self.end), side="right")
-        return one.values[first:last]
 
     @cached_property
     def disks(self) -> Mapping[tuple[str, str], DeviceWork]:
-        """The operations of the run's devices, by device and operation."""
-        return {(device, op): disk for device in self.facts.devices for op in _DISK if (disk := self._disk(device, op))}
+        """The operations of the run's devices, by device and operation, without those that are not measured."""
+        every = {(device, op): self._disk(device, op) for device in self.facts.devices for op in _DISK}
+        return {key: work for key, work in every.items() if work}
 
     def disk(self, device: str, op: str) -> DeviceWork:
-        """An operation of a device, or none."""
+        """An operation of a device."""
         return self.disks.get((device, op), DeviceWork())
 
     def _disk(self, device: str, op: str) -> DeviceWork | None:
@@ -179,91 +119,53 @@ class TimeWindow:
         """The sessions of the database by what they do; I/O and internal locks of the log are waits for its device."""
         found = dict.fromkeys((WORK, LOCK, LOG, DATA, OTHER), 0.0)
         host = self.facts.server
-        for one in self.seen.of("pg_sessions_active", host=host):
+        for one in self.seen.of(_SESSIONS, host=host):
             kind = one.labels.get("wait_event_type", "")
             if kind != "Client":
                 stage = {"CPU": WORK, "Lock": LOCK, "IO": DATA}.get(kind, OTHER)
                 found[stage] += one.mean(self.begin, self.end) or 0.0
-        scrapes = max(self._scrapes("pg_sessions_active", host), 1)
-        for one in self.seen.of("pg_waiting_processes", host=host, backend_type="client backend"):
-            if one.labels.get("wait_event", "").lower().startswith("wal"):
-                stage = DATA if one.labels.get("wait_event_type") == "IO" else OTHER
-                moved = min(float(self._values(one).sum()) / scrapes, found[stage])
+        for labels, waiting in self.of_host("pg_waiting_processes", host, backend_type="client backend"):
+            if labels.get("wait_event", "").lower().startswith("wal"):
+                stage = DATA if labels.get("wait_event_type") == "IO" else OTHER
+                moved = min(waiting, found[stage])
                 found[stage] -= moved
                 found[LOG] += moved
         return found
 
-    def of_autovacuum(self) -> dict[str, float]:
-        """Its workers by table."""
-        scrapes = self._scrapes("pg_sessions_active", self.facts.server)
-        workers = self.seen.of("pg_autovacuum_workers", host=self.facts.server)
-        return {one.labels.get("relation", ""): self._present(one, scrapes) for one in workers}
-
-    @property
-    def checkpoint(self) -> float:
-        """The part of the time in which one is under way."""
-        return self.of_database("pg_checkpoint_active")
-
-    @property
-    def checkpoint_writes(self) -> float:
-        """Bytes a second."""
-        return self.rate("pg_buffers_written_bytes_total", host=self.facts.server, by="checkpointer") or 0.0
-
-    @property
-    def syncing(self) -> float:
-        """The part of the time in which a checkpoint syncs files."""
-        return self.of_database("pg_waiting_processes", backend_type="checkpointer", wait_event="DataFileSync")
-
-    @property
-    def pauses(self) -> float:
-        """The part of the time in which it pauses."""
-        scrapes = self._scrapes("pg_sessions_active", self.facts.server)
-        found = self.seen.of("pg_waiting_processes", host=self.facts.server, wait_event="CheckpointWriteDelay")
-        return sum(self._present(one, scrapes) for one in found)
-
-    def checkpoints(self, why: str) -> float:
-        """The rate of timed or requested ones."""
-        name = f"pg_checkpoint_{why}_total"
-        return self.seen.rates(name, self.begin - 5, self.end, host=self.facts.server) or 0.0
-
-    @property
-    def lock_waits(self) -> tuple[float, float]:
-        """The most sessions that wait for a lock, and the longest wait, seconds."""
-        names = ("pg_locks_waiting", "pg_locks_longest_wait_seconds")
-        most = (self.seen.highest(name, self.begin, self.end, host=self.facts.server) for name in names)
-        waiting, longest = (one or 0.0 for one in most)
-        return waiting, longest
-
-    @property
-    def unanswered(self) -> float:
-        """The part of the time in which the database answers no question."""
-        up = self.mean("pg_up", host=self.facts.server)
-        return max(self.silent("postgres", self.facts.server), 0.0 if up is None else 1 - up)
-
     @cached_property
-    def vdisks(self) -> Mapping[str, PolledVdisk]:
+    def vdisks(self) -> Mapping[str, "PolledVdisk"]:
         """Those of the machine with a poll in the window, by name; a page covers the 3 s before its poll."""
         found = {}
         for info in self.seen.of("nutanix_vdisk_info", vm=self.facts.machine) if self.facts.machine else ():
             cvm, name = info.labels.get("cvm", ""), info.labels.get("vdisk", "")
-            polls = [
-                poll
-                for one in self.seen.of("nutanix_cvm_last_success_timestamp_seconds", cvm=cvm)
-                for poll in one.values
-                if self.begin + 1 <= poll <= self.end
-            ]
+            known = [one.values for one in self.seen.of("nutanix_cvm_last_success_timestamp_seconds", cvm=cvm)]
+            polls = [poll for values in known for poll in values if self.begin + 1 <= poll <= self.end]
             if polls:
                 role = "log" if info.labels.get("role") in LOG_ROLES else "data"
-                found[name] = PolledVdisk(name, cvm, role, self.seen, min(polls), self.end)
+                polled = TimeWindow(self.seen, self.facts, min(polls), self.end)
+                found[name] = PolledVdisk(name, cvm, role, polled)
         return found
 
-    def unseen(self) -> list[str]:
-        """What is not measured: a clause each."""
-        found = []
-        if self.rate(_CPU, host=self.facts.server) is None:
-            found.append("the server (no node_exporter)")
-        elif not self.facts.devices:
-            found.append("its disks (without roles)")
-        if self.facts.database and self.active is None:
-            found.append("the database (no postgres_exporter)")
-        return found
+
+class PolledVdisk(NamedTuple):
+    """A vdisk, in the part of a window that its polls cover."""
+
+    name: str
+    cvm: str
+    role: str
+    """log or data."""
+    window: TimeWindow
+
+    def mean(self, name: str, default: float = 0.0, **labels: str) -> float:
+        """The mean of a family of vdisks."""
+        mean = self.window.mean(f"nutanix_vdisk_{name}", cvm=self.cvm, vdisk=self.name, **labels)
+        return default if mean is None else mean
+
+    def latency(self, op: str) -> float:
+        """Of the front end, seconds; 0: not known."""
+        return self.mean("frontend_latency_seconds", op=op)
+
+
+def nothing(facts: RunFacts) -> TimeWindow:
+    """A window of a run in which nothing was measured."""
+    return TimeWindow(Seen(), facts, 0.0, 0.0)
