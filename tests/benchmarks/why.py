@@ -25,9 +25,9 @@ from tests.benchmarks.rules import JOBS, Machines, scrape_configs, serve
 from tests.support.ports import free_address
 from tests.support.programs import FOLDER, program
 
+from benchwatch.metrics.prometheus import Prometheus
 from benchwatch.why.exported import INFO
 from benchwatch.why.live import TIMEOUT, Engine
-from benchwatch.why.prometheus import Prometheus
 from demo_processes import Processes
 
 _WARM = 55

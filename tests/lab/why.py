@@ -17,10 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+from benchwatch.metrics.prometheus import Prometheus, Samples
 from benchwatch.why.exported import INFO, MESSAGE
 from benchwatch.why.live import Engine
-from benchwatch.why.prometheus import Prometheus
-from benchwatch.why.seen import Samples
 from tests.lab.judging import WITHIN, Message, Round, report
 from tests.lab.simulated import EXPECTED, play
 from tests.lab.tables import insert

@@ -14,10 +14,10 @@ from benchwatch.cli import main
 from benchwatch.history.find import find_runs
 from benchwatch.history.replayed_run import timelines
 from benchwatch.metrics.buckets import Buckets
+from benchwatch.metrics.prometheus import Prometheus, PrometheusError
 from benchwatch.plots.benchmark import shown
 from benchwatch.server.run_plots import machine
 from benchwatch.settings.settings import RunsSettings
-from benchwatch.why.prometheus import Prometheus, PrometheusError
 from demo_processes import Processes
 from tests.support.pages import Page
 from tests.support.places import RECORDINGS, Place

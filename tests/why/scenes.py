@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from benchwatch.why.seen import Samples, Seen
+from benchwatch.metrics.prometheus import Samples
+from benchwatch.why.seen import Seen
 
 T0 = 1_790_000_000.0
 FAULT, LENGTH = 120, 140

@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 import pytest
 
 from benchwatch.metrics.exposition import Exposition
+from benchwatch.metrics.prometheus import Prometheus, PrometheusError, Samples
 from benchwatch.why.live import Engine
-from benchwatch.why.prometheus import Prometheus, PrometheusError
-from benchwatch.why.seen import Samples
 from tests.lab.judging import Round
 from tests.lab.why import Recorded, simulated
 

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 
 import pytest
 
+from benchwatch.metrics.prometheus import Samples
 from benchwatch.why.explanation import NAMES, NONE, Explanation, sentence, waterfall
 from benchwatch.why.judging import slow, why
 from benchwatch.why.reports import seen_run
-from benchwatch.why.seen import Samples, Seen
+from benchwatch.why.seen import Seen
 
 from . import scenes
 from .scenes import FAULT, LENGTH, T0, gauge, seen

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from benchwatch.why.prometheus import Prometheus
+from benchwatch.metrics.prometheus import Prometheus
 from demo_processes import Processes
 from tests.support.backfilled import Made, served
 from tests.support.ports import free_address

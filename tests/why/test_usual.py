@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from benchwatch.metrics.prometheus import Samples
 from benchwatch.why.explanation import NONE
 from benchwatch.why.judging import slow, usual_before, why
 from benchwatch.why.reports import Reported, seen_run
-from benchwatch.why.seen import Samples, Seen
+from benchwatch.why.seen import Seen
 from benchwatch.why.slow_times import slow_times
 
 from . import scenes

@@ -17,8 +17,7 @@ from itertools import cycle
 
 import numpy as np
 
-from ..why.prometheus import TIMEOUT, Prometheus, PrometheusError, text
-from ..why.seen import Samples
+from ..metrics.prometheus import TIMEOUT, Prometheus, PrometheusError, Samples, text
 from . import axes, theme
 from .axes import Axis
 from .plot import Marks, Plot

@@ -2,8 +2,7 @@
 
 import math
 
-from ..why.prometheus import Prometheus
-from ..why.seen import Samples
+from ..metrics.prometheus import Prometheus, Samples
 from .run_view import View
 
 _POINTS = 720

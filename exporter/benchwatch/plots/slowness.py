@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from ..metrics.prometheus import Prometheus, text
 from ..show.content import Column, TableRow
 from ..values.numbers import clock
 from ..values.printable import in_html
 from ..why.explanation import Explanation, sentence, shown_stages
 from ..why.past import MOST, explanations
-from ..why.prometheus import Prometheus, text
 from . import theme
 from .axes import Axis, time
 from .plot import Drawing, Plot

@@ -15,13 +15,13 @@ from pathlib import Path
 from ..machine.disks import check
 from ..machine.mounts import Storage
 from ..metrics.buckets import Buckets
+from ..metrics.prometheus import Prometheus
 from ..metrics.samples import Source
 from ..nutanix.mapping import Unlisted, load_mapping
 from ..nutanix.poller import start_pollers
 from ..runs.watcher import Runs
 from ..settings.settings import Here, Settings
 from ..why.live import TIMEOUT, Engine
-from ..why.prometheus import Prometheus
 from .app import make_app
 from .exporter import Exporter
 from .ingest import Pushes

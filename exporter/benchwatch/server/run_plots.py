@@ -9,6 +9,7 @@ from functools import partial
 from ..compare.measured import results_of
 from ..compare.parameters import changed
 from ..history.timeline import Timeline
+from ..metrics.prometheus import Prometheus, PrometheusError
 from ..model.run import Run
 from ..plots import run_tables
 from ..plots.benchmark import over_time
@@ -21,7 +22,6 @@ from ..show.content import Column, Sentence, Table, TableRow
 from ..tools.registry import names
 from ..values.printable import in_html
 from ..why.exported import SLOW, UNSEEN
-from ..why.prometheus import Prometheus, PrometheusError
 from .cells import note
 from .comparisons import Asked
 

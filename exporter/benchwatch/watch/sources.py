@@ -16,6 +16,7 @@ import msgspec
 import requests
 import urllib3
 
+from ..metrics.prometheus import Prometheus, PrometheusError
 from ..model.cvm import Cvm
 from ..model.documents import CvmsDocument, RunDocument, RunsDocument
 from ..model.run import Report
@@ -24,7 +25,6 @@ from ..values.errors import reason_of, root_cause
 from ..values.version import VERSION
 from ..values.web import session
 from ..why.exported import INFO, UNSEEN
-from ..why.prometheus import Prometheus, PrometheusError
 from .known import Alert, Judged, Page
 
 SLOW_EVERY = 10.0

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..values import numbers
-from .case import PART, STANDS_OUT, SlowCase
-from .explanation import Cause
+from .explanation import PART, STANDS_OUT, Cause, SlowCase
 from .storage import slow_disks, storage_causes
 from .waits import OUTSIDE, UNEXPLAINED
 from .window import DATA, LOCK, LOG, OTHER, WORK

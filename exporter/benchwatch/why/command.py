@@ -2,7 +2,6 @@
 
 import argparse
 import math
-import threading
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..metrics.exposition import CONTENT_TYPE, Exposition
+from ..metrics.prometheus import Prometheus, PrometheusError
 from ..show.as_text import colourful, text
 from ..show.content import Block, Heading, Sentence
 from ..values.addresses import server_url
@@ -19,7 +19,6 @@ from ..values.numbers import duration
 from .explanation import Explanation, sentence, waterfall
 from .live import TIMEOUT, Engine
 from .past import explanations
-from .prometheus import Prometheus, PrometheusError
 
 _TIMEOUT = 60.0
 """Seconds for an answer about a run of the past."""
@@ -108,33 +107,28 @@ def _blocks(run: str, found: Sequence[Explanation]) -> list[Block]:
 
 
 def _serve(url: str, address: str) -> int:
-    """Serve the metrics of a live engine at /metrics until interrupted."""
+    """Serve the metrics of a live engine until interrupted."""
     host, _, port = address.rpartition(":")
     if not port.isdecimal():
         raise UserError(f"--web.listen-address: expected HOST:PORT, got {address!r}")
-    live, page, lock = Engine(Prometheus(url, TIMEOUT)), Exposition(), threading.Lock()
+    live = Engine(Prometheus(url, TIMEOUT))
 
-    class Handler(BaseHTTPRequestHandler):
+    class Page(BaseHTTPRequestHandler):
         timeout = 10
 
         def do_GET(self) -> None:
-            known = self.path.partition("?")[0] == "/metrics"
-            with lock:
-                body = page.render([live]).encode() if known else b"benchwatch why: /metrics\n"
-            self.send_response(200 if known else 404)
+            self.send_response(200)
             self.send_header("Content-Type", CONTENT_TYPE)
-            self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write(body)
+            self.wfile.write(Exposition().render([live]).encode())
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
+        def log_message(self, *_: object) -> None:
+            pass
 
     try:
-        server = ThreadingHTTPServer((host.strip("[]"), int(port)), Handler)
+        server = ThreadingHTTPServer((host.strip("[]"), int(port)), Page)
     except (OSError, OverflowError) as error:
         raise UserError(f"--web.listen-address: cannot listen on {address}: {error}", FAILED) from error
     live.start()
-    with server:
-        server.serve_forever()
+    server.serve_forever()
     return 0

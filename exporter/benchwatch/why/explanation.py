@@ -7,6 +7,7 @@ from ..show.content import Column, Table, TableRow
 from ..values import numbers
 from .run_facts import RunFacts
 from .waits import STAGES, Waits
+from .window import TimeWindow
 
 NONE = "none"
 """The layer of a slow time that no layer explains."""
@@ -29,6 +30,11 @@ NAMES = {
 """Layers for people."""
 BELOW = frozenset({"path", "frontend", "oplog", "read_source", "cvm_queue", "backend"})
 """Layers below a device of the guest."""
+PART = 0.3
+"""The part of what a run is slower that a layer must explain."""
+STANDS_OUT = 3.0
+"""The multiple of the usual at which something stands out."""
+_DATABASE = "postgres"
 _NOTICEABLE = 0.1
 """The part of the usual latency that is noticeable."""
 _SHOWN = 0.005
@@ -69,6 +75,31 @@ class Explanation(NamedTuple):
         """Seconds that an operation takes more than usual; 0: not noticeably more, so that there are fewer of them."""
         more = self.now.latency - self.usual.latency
         return more if more >= _NOTICEABLE * self.usual.latency else 0.0
+
+
+class SlowCase(NamedTuple):
+    """An explanation without its cause, and the figures, usually and now."""
+
+    of: Explanation
+    was: TimeWindow
+    now: TimeWindow
+
+    @property
+    def facts(self) -> RunFacts:
+        """Of the run."""
+        return self.of.facts
+
+    def more_used(self, use: str, host: str) -> tuple[str, float, float | None]:
+        """The name of the processes of a machine whose use of something has grown most, their use now, and usually.
+
+        Where the usual use was not looked at (None), the database is left out: it does the benchmark's own work.
+        """
+        usual, now = (
+            {labels.get("process", ""): used for labels, used in window.of_host(use, host)}
+            for window in (self.was, self.now)
+        )
+        found = [(name, used, usual.get(name)) for name, used in now.items() if name in usual or name != _DATABASE]
+        return max(found, key=lambda one: one[1] - (one[2] or 0.0), default=("", 0.0, None))
 
 
 def sentence(of: Explanation) -> str:

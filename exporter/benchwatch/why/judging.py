@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from .case import SlowCase
+from ..metrics.prometheus import Prometheus, text
 from .causes import causes
-from .explanation import Explanation
-from .prometheus import Prometheus, text
+from .explanation import Explanation, SlowCase
 from .questions import samples_around, samples_of_run
 from .reports import SeenRun, seen_run
 from .seen import Seen

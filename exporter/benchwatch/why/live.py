@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from ..metrics.prometheus import Prometheus, PrometheusError
 from ..metrics.samples import Sample
 from .explanation import BELOW, NONE, Explanation, sentence
 from .exported import INFO, MESSAGE, SECONDS, SINCE, UP
 from .judging import FIRST, slow, usual_of_kin, why
-from .prometheus import Prometheus, PrometheusError
 from .questions import samples_around, samples_of_run
 from .reports import SeenRun, seen_run
 from .run_facts import facts

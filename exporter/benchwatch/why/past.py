@@ -2,9 +2,9 @@
 
 import math
 
+from ..metrics.prometheus import Prometheus, text
 from .explanation import Explanation
 from .judging import LOOKED, RETENTION, slow, usual_of_kin, why
-from .prometheus import Prometheus, text
 from .questions import samples_around, samples_of_run
 from .reports import SeenRun, seen_run
 from .run_facts import facts

@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterable
 
+from ..metrics.prometheus import Prometheus, Samples, text
 from ..tools.registry import TOOLS
-from .prometheus import Prometheus, text
 from .reports import SeenRun
 from .run_facts import CLIENTS
-from .seen import Samples
 
 _RUN = (
     *("benchwatch_run_info", "benchwatch_run_state", "benchwatch_run_host_info", "benchwatch_run_vm_info"),

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..metrics.prometheus import Array, Samples
 from .run_facts import RunFacts, facts
-from .seen import Array, Samples, Seen
+from .seen import Seen
 
 _KEPT = 5.0
 """Seconds for which a report counts if no other follows."""

@@ -1,40 +1,10 @@
-"""Raw samples of some series, and what they were in a window of time. Times are Unix seconds."""
+"""The raw samples of a run and of what is around it."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-
-
-class Samples(NamedTuple):
-    """One series: labels, times in ascending order, values; without NaN."""
-
-    labels: Mapping[str, str]
-    times: Array
-    values: Array
-
-    def within(self, begin: float, end: float) -> Array:
-        """The values in the window."""
-        first, last = np.searchsorted(self.times, (begin, end), side="right")
-        return self.values[first:last]
-
-    def mean(self, begin: float, end: float) -> float | None:
-        """Mean of the samples in the window."""
-        values = self.within(begin, end)
-        return float(values.mean()) if len(values) else None
-
-    def rate(self, begin: float, end: float) -> float | None:
-        """Increase of a counter by second; a fall is a restart from 0. None with fewer than two samples."""
-        first, last = np.searchsorted(self.times, (begin, end), side="right") - 1
-        first = max(int(first), 0)
-        if last <= first or self.times[last] < begin:
-            return None
-        steps = np.diff(self.values[first : last + 1])
-        again = self.values[first + 1 : last + 1][steps < 0]
-        return float(steps[steps > 0].sum() + again.sum()) / float(self.times[last] - self.times[first])
+from ..metrics.prometheus import Samples
 
 
 class Seen:

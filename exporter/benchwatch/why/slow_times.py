@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..metrics.prometheus import Array
 from .reports import Reported
-from .seen import Array
 
 USUAL = 300.0
 """Seconds before a moment that say what is usual then."""

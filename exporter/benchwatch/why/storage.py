@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..values import numbers
-from .case import PART, STANDS_OUT, SlowCase
-from .explanation import Cause, time
+from .explanation import PART, STANDS_OUT, Cause, SlowCase, time
 from .window import DATA, LOCK, LOG, PolledVdisk, nothing
 
 _AT_LEAST = 0.05

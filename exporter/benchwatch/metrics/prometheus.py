@@ -4,22 +4,51 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import requests
+from numpy.typing import NDArray
 from urllib3.exceptions import HTTPError
 
 from ..values.errors import reason_of, root_cause
 from ..values.web import session
-from .seen import Samples
 
+Array = NDArray[np.float64]
 TIMEOUT = 30.0
 _PART = 1 << 16
 _LARGEST = 1 << 28
 """Bytes of an answer."""
 _PRESENT = {"nocache": "1"}
 """VictoriaMetrics leaves out the last 30 s without it (-search.latencyOffset); others ignore it."""
+
+
+class Samples(NamedTuple):
+    """One series: labels, times in ascending order, values; without NaN."""
+
+    labels: Mapping[str, str]
+    times: Array
+    values: Array
+
+    def within(self, begin: float, end: float) -> Array:
+        """The values in the window."""
+        first, last = np.searchsorted(self.times, (begin, end), side="right")
+        return self.values[first:last]
+
+    def mean(self, begin: float, end: float) -> float | None:
+        """Mean of the samples in the window."""
+        values = self.within(begin, end)
+        return float(values.mean()) if len(values) else None
+
+    def rate(self, begin: float, end: float) -> float | None:
+        """Increase of a counter by second; a fall is a restart from 0. None with fewer than two samples."""
+        first, last = np.searchsorted(self.times, (begin, end), side="right") - 1
+        first = max(int(first), 0)
+        if last <= first or self.times[last] < begin:
+            return None
+        steps = np.diff(self.values[first : last + 1])
+        again = self.values[first + 1 : last + 1][steps < 0]
+        return float(steps[steps > 0].sum() + again.sum()) / float(self.times[last] - self.times[first])
 
 
 class PrometheusError(Exception):
