@@ -406,6 +406,15 @@ def test_a_warm_up_that_the_throughput_includes_is_in_the_percentiles_too(show: 
     assert "its figures include the warm-up of 1 s" in warm[-1]
 
 
+def test_a_document_that_cannot_be_read_is_the_reason_why_nothing_was_measured(show: Show, tmp_path: Path) -> None:
+    text = (RECORDINGS / "fio/json-si1-randrw-3.33.out").read_text().replace('"fio-3.33"', '"fio-2.17"')
+    (tmp_path / "old.json").write_text(text)
+    os.utime(tmp_path / "old.json", (START, START))
+    _, out, _ = show(tmp_path / "old.json")
+    why = "old.json, byte 0: bad document: fio-2.17: its numbers have other units; expected fio 3.0 or newer"
+    assert out.splitlines()[1:] == ["  nothing was measured", f"  ! old: {why}"]
+
+
 def test_a_run_of_which_nothing_is_left_after_the_warm_up_meets_no_requirement(show: Show) -> None:
     run = RECORDINGS / "fio/jsonplus-si1-libaio-qd16-3.42.out"
     code, out, _ = show(run, "--warmup", "2s", "--require", "p99 < 1s")

@@ -62,7 +62,6 @@ class ObservedRun:
         self._quiet = False
         self._settled = False
         """Whether a look can be skipped while the files are the same."""
-        self._misread: dict[tuple[str, str], str] = {}  # a sentence by worker and reason
         self._gone: Mapping[str, str] = {}  # links to files that are gone, and where these were
         self.plans: Mapping[str, Sequence[StreamPlan]] = {}
         """The streams of each worker, by the worker's name."""
@@ -87,7 +86,7 @@ class ObservedRun:
             for w in self._workers.values()
             for text in w.unreadable
         ]
-        misread = () if self.ended else self._misread.values()
+        misread = [] if self.ended else [f"{text}; left out" for w in self._workers.values() for text in w.left_out]
         mixed = filter(None, map(self._mixed, self._workers.values()))
         own = [*self._recognition.problems, *self._records.problems.values()]
         return [*self.bugs, *own, *misread, *unreadable, *mixed]
@@ -262,10 +261,7 @@ class ObservedRun:
     def _say_faults(self, worker: Observer) -> None:
         if mixed := self._mixed(worker):
             self._faults.say("twins", mixed, mixed)
-        while worker.faults:
-            reason, text = worker.faults.popitem()
-            level = logging.INFO if reason == "other_text" else logging.WARNING
-            if level == logging.WARNING:
-                self._misread[worker.name, reason] = f"{text}; left out"
+        for reason, text in worker.faults.items():
             if self._faults.is_news(worker.name, reason):
+                level = logging.INFO if reason == "other_text" else logging.WARNING
                 _log.log(level, "run %s: %s", self.name, text)

@@ -33,7 +33,7 @@ class Reader:
         self.changes = 0
         """Grows with each change outside the state."""
         self.faults: dict[str, str] = {}
-        """Faults for the log: the first sentence of each reason since they were last removed."""
+        """What could not be read: by reason, a sentence about the first of its kind."""
         self._folder = folder
         self._buckets = buckets
         self.streams = [self._open(plan) for plan in plans]
