@@ -12,6 +12,7 @@ from tests.support.places import RECORDINGS
 
 FOLDER = RECORDINGS / "go-ycsb"
 NAMES = sorted(path.name for path in FOLDER.iterdir())
+NO_RESULT = ("run-pg-csv-d383d2b", "run-refused-d383d2b")
 PLAIN = re.compile(
     r"^([A-Z_]+) *- Takes\(s\): ([\d.]+), Count: (\d+), OPS: ([\d.]+), Avg\(us\): (\d+), .* 99th\(us\): (\d+)"
 )
@@ -71,6 +72,9 @@ def test_every_line_is_understood_and_the_result_is_the_tools_own(name: str) -> 
     data = recording(name)
     state, misread = read(data)
     assert misread == []
+    if name in NO_RESULT:
+        assert values(state, "go_ycsb_result_operations_per_second") == {}
+        return
     expected = final(data.decode())
     good = {op: row for op, row in expected.items() if not op.endswith("_ERROR")}
     assert {"TOTAL"} < good.keys()
@@ -126,3 +130,12 @@ def test_a_mean_that_rounding_hides_is_left_out() -> None:
     for new, is_known in ((30_000, True), (100, False)):
         state, _ = read("\n".join([line.format("1.0", 100_000), line.format("2.0", 100_000 + new), ""]).encode())
         assert (("READ",) in values(state, "go_ycsb_latency_average_seconds")) == is_known
+
+
+def test_a_refused_connection_is_a_failure_also_in_a_file_of_its_own() -> None:
+    (file,) = (FOLDER / "run-refused-d383d2b").glob("*.err")
+    assert GO_YCSB.recognise(file.read_bytes()) == "text"
+    state, misread = read(file.read_bytes())
+    assert (state.outcome, misread) == ("failed", [])
+    assert state.reason.endswith("connection refused")
+    assert read(b"nosuchdb is not registered\n")[0].outcome == "failed"

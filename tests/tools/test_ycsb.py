@@ -40,12 +40,21 @@ def values(state: KitState, family: str) -> dict[tuple[str, ...], float]:
     return found  # type: ignore[return-value]
 
 
+def lines_of_one_type(text: str) -> str:
+    """The results as YCSB writes them by default: of JSON, of raw data, of the first of two types of measurements."""
+    parts = r'"metric" : "([^"]*)",\n *"measurement" : "([^"]*)",\n *"value" : (.*)\n'
+    text = "\n".join([text, *(f"[{op}], {name}, {value}" for op, name, value in re.findall(parts, text))])
+    text = re.sub(r"^\[(?:Bucket|GCS|THREAD|USED|SYS)[\w-]*\], .*\n?", "", text, flags=re.M).replace("[Hdr", "[")
+    text = text.replace("], Total Operations,", "], Operations,").replace("], Average,", "], AverageLatency(us),")
+    return re.sub(r"], p99, (\d+)$", r"], 99thPercentileLatency(us), \1", text, flags=re.M)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_line_is_understood_and_the_result_is_the_tools_own(name: str) -> None:
     files = [path.read_bytes() for path in (FOLDER / name).iterdir() if path.suffix in (".out", ".err")]
     state, misread = read(*files)
     assert misread == []
-    text = b"".join(files).decode()
+    text = lines_of_one_type(b"".join(files).decode())
     operations = {(op,): float(n) for op, n in re.findall(r"^\[([\w-]+)\], Operations, (\d+)$", text, re.M)}
     assert values(state, "ycsb_result_operations") == {
         key: n for key, n in operations.items() if not key[0].endswith("-FAILED")
@@ -136,3 +145,45 @@ def test_a_line_with_a_torn_number_is_counted_and_nothing_else(line: str) -> Non
     state, misread = read(line.encode() + b"\n")
     assert len(misread) == 1
     assert state.figures().throughput is None
+
+
+@pytest.mark.parametrize("kind", ["raw", "two-types", "json"])
+def test_other_types_of_measurement_are_live_and_agree_with_the_result(kind: str) -> None:
+    name = f"status-{kind}-0.18.0-SNAPSHOT"
+    live, whole = of(name, "err"), of(name, "err", "out")
+    done = values(live, "ycsb_operations_total")
+    assert done == values(whole, "ycsb_result_operations") | {("CLEANUP",): 2.0}
+    assert set(done) == {("READ",), ("UPDATE",), ("CLEANUP",)}
+    (file,) = (FOLDER / name).glob("*.err")
+    *_, last = re.findall(r"(\d+) sec: (\d+) operations; ([\d.]+) current", file.read_text())
+    assert live.figures().operations == int(last[1])
+    assert live.figures().throughput == pytest.approx(float(last[2]), rel=0.02)
+    assert len(live.history) >= 2
+
+
+def test_a_bin_of_a_histogram_is_no_percentile() -> None:
+    state, _ = read(b"[OVERALL], RunTime(ms), 1000\n[READ], Operations, 9\n[READ], 10, 4\n[READ], 99, 5\n")
+    assert values(state, "ycsb_result_latency_seconds") == {}
+
+
+def test_raw_data_is_known_and_recognised() -> None:
+    text = b"Raw data measurement: will output to stdout.\nREAD latency raw data: op, timestamp(ms), latency(us)\n"
+    text += b"READ,1795844553188,27876\nRMW-FAILED,1795844553210,7910\n"
+    assert YCSB.recognise(text) == "text"
+    assert read(text)[1] == []
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("java.lang.ClassNotFoundException: site.ycsb.NoDB\n\tat java.base/x", "site.ycsb.NoDB"),
+        (
+            'Exception in thread "Thread-1" java.lang.NullPointerException: no db',
+            "java.lang.NullPointerException: no db",
+        ),
+        ("Unable to open the properties file /none", "Unable to open the properties file /none"),
+    ],
+)
+def test_errors_that_end_a_run_are_its_reason(message: str, reason: str) -> None:
+    state, misread = read(f"{message}\n".encode())
+    assert (state.outcome, state.reason, misread) == ("failed", reason, [])

@@ -174,9 +174,10 @@ GO_YCSB = TextTool(
     banner=r"Using request distribution '(?P<requestdistribution>\w+)'",
     begins=rf"Using request distribution '\w+' a keyrange of \[|\*{{17}} properties \*{{17}}|{NAME} *- Takes\(s\): \d"
     rf"|\| OPERATION \| TAKES\(S\) \||\| {NAME} *\| +{NUMBER} \| +\d+ \| +{NUMBER} \|"
-    r'|\[\{"50th\(us\)":"|Run finished, takes \d',
-    known=r"\*+(?: properties \*+)?$|[+-]+$|\| OPERATION ",
-    fatal=r"(?:panic: |fatal error: )(.*)|((?:create|init|load) \w+ \S+ failed.*|can't find .*)",
+    r'|\[\{"50th\(us\)":"|Run finished, takes \d|(?:create|init) (?:db|workload) \S+ failed ',
+    known=r"\*+(?: properties \*+)?$|[+-]+$|\| OPERATION |Setting redis\.|Using the redis |operation,timestamp_us,|"
+    rf"{NAME},\d{{16}},\d+$|$",
+    fatal=r"(?:panic: |fatal error: )(.*)|((?:create|init|load) \w+ \S+ failed.*|can't find .*|\S+ is not registered$)",
     parser=OperationLines,
     like=rf"{NAME} *- Takes\(s\)",
     advice="--interval 1 gives",
