@@ -14,7 +14,6 @@ from ..values.printable import printable, say
 
 if TYPE_CHECKING:
     from ..history.timeline import Timeline
-    from ..plots.section import Section
     from ..runs.observed_run import ObservedRun
 
 
@@ -107,14 +106,8 @@ def _report(options: argparse.Namespace) -> int:
         read = _over(read, found, options)
         experiments = {one.run: sweep_name(options.over) for one in read}
     runs = views(read, options.warmup, experiments)
-    why: Iterable[Section] = ()
-    machine: Iterable[Section] = ()
-    if prometheus:
-        from ..plots.machine import reasons, sections
-
-        why, machine = reasons(prometheus, runs), sections(prometheus, runs)
     report = Contents(runs)
-    html, missing = report.document(why, machine)
+    html, missing = report.document(prometheus)
     content = html.encode(errors="replace")
     save("--output", options.output, content)
     if options.png:

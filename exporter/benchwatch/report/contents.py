@@ -115,15 +115,18 @@ class Contents:
         self._chapters = list(_chapters(runs))
         self._sides = {run.side: run.colour for run in runs}
 
-    def document(self, why: Iterable[Section], machine: Iterable[Section]) -> tuple[str, list[str]]:
+    def document(self, prometheus: str) -> tuple[str, list[str]]:
         """The whole page, and a sentence about each part of it that could not be made.
 
-        `why` and `machine` are the sections that come from a Prometheus.
+        `prometheus` is the URL of one that watched the machines; empty without one.
         """
-        slow = list(attempted_section("Why it was slow", lambda: why))
         sections = [part for one in self._chapters for part in one.sections(alone=len(self._chapters) == 1)]
-        sections += attempted_section("Disks and vdisks", lambda: machine)
-        sections = [*slow, *sections] if len(self._runs) == 1 else [*sections, *slow]
+        if prometheus:
+            from ..plots import machine
+
+            slow = list(attempted_section("Why it was slow", partial(machine.reasons, prometheus, self._runs)))
+            sections += attempted_section("Disks and vdisks", partial(machine.sections, prometheus, self._runs))
+            sections = [*slow, *sections] if len(self._runs) == 1 else [*sections, *slow]
         sections += self._tables()
         title, lines = self._opening()
         tiles = [(name, value) for _, name, value in _figures(self._chapters[0])] if len(self._runs) == 1 else []
