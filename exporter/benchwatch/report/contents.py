@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice, product
 from typing import NamedTuple
 
 from ..compare.comparison_view import headline
@@ -12,7 +13,6 @@ from ..compare.measures import (
     LATENCY_MEAN,
     LATENCY_P99,
     THROUGHPUT,
-    Measure,
     figure,
     heading,
     of_lost,
@@ -129,7 +129,7 @@ class Contents:
             sections = [*slow, *sections] if len(self._runs) == 1 else [*sections, *slow]
         sections += self._tables()
         title, lines = self._opening()
-        tiles = [(name, value) for _, name, value in _figures(self._chapters[0])] if len(self._runs) == 1 else []
+        tiles = list(_figures(self._chapters[0])) if len(self._runs) == 1 else []
         html = page(
             title,
             lines,
@@ -147,8 +147,8 @@ class Contents:
         if len(lines) == 2:
             title, *lines = lines
         if len(self._runs) == 1:
-            figures = _figures(self._chapters[0])[:_MOST_LINES]
-            lines.insert(0, ", ".join(f"{name.removeprefix('latency ')} {value}" for _, name, value in figures))
+            figures = islice(_figures(self._chapters[0]), _MOST_LINES)
+            lines.insert(0, ", ".join(f"{name.removeprefix('latency ')} {value}" for name, value in figures))
         return picture(title, lines, next((plot for one in self._chapters for plot in one.plots), None))
 
     def _opening(self) -> tuple[str, list[str]]:
@@ -186,20 +186,16 @@ def _summary(runs: Sequence[View]) -> str:
     return f"{found['Tool']}, {when}{found['State']}.{objective}{without}"
 
 
-def _figures(chapter: _Chapter) -> list[tuple[Measure, str, str]]:
-    """The main figures of its first run: measure, name, value."""
-    run = next(one for _, one in (*chapter.others, *chapter.swept))
+def _figures(chapter: _Chapter) -> Iterator[tuple[str, str]]:
+    """Names and values of the main figures of its first run."""
+    _, run = (*chapter.others, *chapter.swept)[0]
     jobs = {group[0] for group, _ in run.figures if group}
-    return [
-        (
-            one,
-            f"{heading(group[-1:] if len(jobs) == 1 else group)} {row_title(one, run.roles, run.left_out > 0)}".strip(),
-            figure(run.figures[group, one].value, one, run.roles),
-        )
-        for group in dict.fromkeys(group for group, _ in run.figures)
-        for one in (*_TILES, *(of_lost(word, lost) for word, lost in run.roles.lost.items()))
-        if (group, one) in run.figures and not is_sum(group)
-    ]
+    lost = (of_lost(word, each) for word, each in run.roles.lost.items())
+    for group, one in product(dict.fromkeys(group for group, _ in run.figures), (*_TILES, *lost)):
+        if (group, one) in run.figures and not is_sum(group):
+            name = heading(group[-1:] if len(jobs) == 1 else group)
+            title = row_title(one, run.roles, run.left_out > 0)
+            yield f"{name} {title}".strip(), figure(run.figures[group, one].value, one, run.roles)
 
 
 def _notes(stage: Stage) -> Iterator[str]:
