@@ -532,8 +532,8 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_lines_and_text_can_be_seen_on_their_card(theme: str, run_page: Page) -> None:
     """WCAG 2.2, level AA: 4.5 to 1 for text, which the percentiles' names at their lines are, and 3 to 1 for lines."""
-    themes = dict(zip(("light", "dark"), re.findall(r":root\{(--ink[^}]*)\}", run_page.source), strict=True))
-    colours = dict(pair.split(":") for pair in themes[theme].split(";"))
+    themes = dict(zip(("light", "dark"), re.findall(r":root\{\s*(--ink[^}]*)\}", run_page.source), strict=True))
+    colours = dict(pair.strip().split(":") for pair in themes[theme].split(";"))
     needed = {"q": 4.5, "s": 3.0, "--ink": 4.5, "--soft": 4.5, "--stall": 3.0}
     for name, colour in colours.items():
         least = needed.get(name) or (needed[name[2]] if re.fullmatch(r"--[qs]\d", name) else 0.0)

@@ -311,8 +311,8 @@ def _axis(axis: Axis, unit: str) -> Figure:
 
 
 def _colour(colour: str, strength: float = 1.0) -> str:
-    """The page's variable of a colour of the theme, which `plots.js` looks up; with a strength, in hexadecimal."""
-    return f"--{theme.NAMES[colour]}" + (f"/{round(255 * strength):02x}" if strength < 1 else "")
+    """A colour of the theme, which `plots.js` looks up, with a strength, in hexadecimal."""
+    return colour + (f"/{round(255 * strength):02x}" if strength < 1 else "")
 
 
 def _text(text: str) -> str:

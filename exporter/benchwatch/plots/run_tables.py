@@ -14,7 +14,6 @@ from ..show.as_html import table_html
 from ..show.content import Column, Table, TableRow
 from ..tools.registry import all_roles
 from ..values.numbers import clock
-from . import theme
 from .run_view import View, parameters
 from .section import Section
 
@@ -66,7 +65,7 @@ def _folded(html: str, runs: Sequence[View]) -> str:
 
 def _heads(runs: Sequence[View], *, right: bool = False) -> list[Column]:
     """The columns of runs; none for a single run."""
-    return [Column(run.name, right, theme.variable(run.colour)) for run in runs] if len(runs) > 1 else []
+    return [Column(run.name, right, run.colour) for run in runs] if len(runs) > 1 else []
 
 
 def settings(runs: Sequence[View]) -> tuple[list[TableRow], list[TableRow], list[TableRow]]:

@@ -9,13 +9,12 @@ from typing import NamedTuple, TypeVar
 from ..show.as_html import chip
 from ..values.errors import UserError
 from ..values.printable import in_html
-from . import theme
 from .axes import OPERATIONS as COUNTS
 from .figure import encoded
 from .plot import Plot
 
 STYLE = (Path(__file__).parent / "sections.css").read_text()
-"""The style sheet of a page of sections, to which theme.css() belongs."""
+"""The style sheet of a page of sections, to which theme.STYLE belongs."""
 
 
 class Section(NamedTuple):
@@ -82,5 +81,5 @@ def _figure(plot: Plot, *, caption: bool) -> str:
 
 def legend(keys: Iterable[tuple[str, str]]) -> str:
     """Names with their colours as HTML; empty without any."""
-    lines = "".join(f"<li>{chip(theme.variable(colour))}{in_html(name)}</li>" for name, colour in keys)
+    lines = "".join(f"<li>{chip(colour)}{in_html(name)}</li>" for name, colour in keys)
     return f'<ul class="keys">{lines}</ul>' if lines else ""

@@ -55,7 +55,7 @@ def document(title: str, header: str, main: str, footer: str, style: str = "") -
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{in_html(title)}</title><style>{theme.css()}{STYLE}{style}</style></head>\n<body>"
+        f"<title>{in_html(title)}</title><style>{theme.STYLE}{STYLE}{style}</style></head>\n<body>"
         f"<header>{header}</header>\n<main>{main}</main>\n<footer>{footer}</footer>"
         f"{''.join(f'<script>{script}</script>' for script in scripts)}</body></html>\n"
     )

@@ -7,7 +7,7 @@ from ..plots.figure import DRAW, PLOTLY_NAME, source_of
 from ..values.printable import in_html
 
 _HERE = Path(__file__).parent
-_SHARED = theme.css() + (_HERE / "shared.css").read_text()
+_SHARED = theme.STYLE + (_HERE / "shared.css").read_text()
 STYLE = _SHARED + (_HERE / "overview.css").read_text()
 RUN_STYLE = section.STYLE + _SHARED + (_HERE / "run.css").read_text()
 SCRIPT = (_HERE / "refresh.js").read_text()

@@ -66,8 +66,8 @@ def _classes(column: Column, tone: Tone = "") -> str:
 
 
 def chip(colour: str) -> str:
-    """A piece of a line of that colour, which CSS writes, beside the name of what has it; empty without one."""
+    """A piece of a line of that colour beside the name of what has it; empty without one."""
     if not colour:
         return ""
-    line = f'<path d="M0 4H20" stroke="{colour}" stroke-width="3"/>'
+    line = f'<path d="M0 4H20" stroke="var({colour})" stroke-width="3"/>'
     return f'<svg class="chip" width="20" height="8" aria-hidden="true">{line}</svg>'

@@ -29,7 +29,7 @@ class Column(NamedTuple):
     right: bool = True
     """Whether it is aligned to the right, as figures are."""
     colour: str = ""
-    """The colour of a run on pages, as CSS writes it; empty: none."""
+    """The colour of a run on pages, a CSS variable; empty: none."""
 
 
 class TableRow(NamedTuple):
