@@ -287,8 +287,8 @@ class Iperf3Parser(KitParser):
         return found  # only a start begins another test
 
     def _line(self, line: bytes) -> None:
-        line = line.rstrip(b"\r")
-        if not line.startswith((b"\t", b" ", b"}")) or len(self._document) > LONGEST:
+        line = line.rstrip()
+        if (line and not line.startswith((b"\t", b" ", b"}"))) or len(self._document) > LONGEST:
             self._cut_off()
         if self._document:
             closing, following = PARTS.get(line, (b"", b""))

@@ -34,8 +34,8 @@ def test_a_document_that_never_ends_takes_bounded_memory() -> None:
     assert kept(START + b"{\n" + line * (24 * MIB // len(line))) < 20 * MIB
 
 
-def test_an_empty_line_cuts_a_document_off() -> None:
-    assert misread(START + b"{\n\n" + data_of(client("stream-tcp-3.18"))) == [("truncated_document", "line 3")]
+def test_a_line_that_is_not_indented_cuts_a_document_off() -> None:
+    assert misread(START + b"{\n" + data_of(client("stream-tcp-3.18"))) == [("truncated_document", "line 3")]
 
 
 def test_a_look_at_the_last_line_copies_no_document() -> None:

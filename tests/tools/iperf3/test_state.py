@@ -271,6 +271,13 @@ def test_json_that_is_not_iperf3s_is_counted_and_nothing_else_is_lost(line: byte
     assert values(state_of(doctored)) == values(state_of(data))
 
 
+@pytest.mark.parametrize("end", [b"  \n", b"\n\n", b"\r\n"])
+def test_a_document_may_have_spaces_at_line_ends_and_empty_lines(end: bytes) -> None:
+    data = data_of(client("json-tcp-p2-3.12"))
+    assert misread(data.replace(b"\n", end)) == []
+    assert values(state_of(data.replace(b"\n", end))) == values(state_of(data))
+
+
 def test_other_text_is_counted_and_does_not_disturb() -> None:
     data = START + b"hello from a wrapper\n" + ROW % (0, 1)
     assert misread(data) == [("other_text", "line 3")]
