@@ -80,15 +80,10 @@ class Observer(Reader):
         return self.ended or not self.current
 
     @property
-    def has_figures(self) -> bool:
-        """Whether it has figures: a last report that still holds or, if it has ended, a result."""
-        return bool(self.state.outcome) if self.ended else self.current
-
-    @property
     def figures(self) -> Figures:
         """Its main figures; those of the last interval are None if they no longer hold."""
         found = self.state.figures()
-        if self.has_figures:
+        if self.state.outcome if self.ended else self.current:
             return found
         return found._replace(throughput=None, latency=None, p99=None, time=None, p99_time=None)
 
@@ -99,11 +94,6 @@ class Observer(Reader):
         if len(several) == 1:
             return several[0]
         return roles_of(several, {one.family.name for one in self.state.samples(current=True)})
-
-    @property
-    def objective(self) -> float | None:
-        """Latency it should stay below, seconds."""
-        return self.runfile.latency_objective
 
     @property
     def parameters(self) -> Mapping[str, str]:
@@ -222,7 +212,7 @@ class Observer(Reader):
             (families.RUN_LAST_REPORT, self.last_report if live else None),
             (families.RUN_INTERVAL, state.report_interval),
             (families.RUN_PLANNED, None if self.ended else self.planned(own)),
-            (families.RUN_OBJECTIVE, self.objective),
+            (families.RUN_OBJECTIVE, self.runfile.latency_objective),
             (families.RUN_WARMUP, self.runfile.warmup or None),
         ):
             if moment is not None:

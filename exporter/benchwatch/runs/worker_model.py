@@ -66,7 +66,7 @@ def of_whole_run(worker: Observer, own: Sequence[Sample]) -> dict[str, Any]:
         "duration": _plain(worker.planned(own)),
         "measured": roles.measured(numbers),
         "warmup": float(worker.runfile.warmup),
-        "objective": _plain(worker.objective),
+        "objective": _plain(worker.runfile.latency_objective),
         "throughput": figures.throughput,
         "latency": figures.latency,
         "p99": figures.p99,
