@@ -160,6 +160,12 @@ def test_another_run_in_the_same_file_is_another_run() -> None:
     assert sum(isinstance(record, Begin) for record in parser.feed(text * 2)) == 1
 
 
+def test_an_operation_that_the_server_refused_failed() -> None:
+    state, _ = read(*texts("requests-no-password-2f74d61", "err", "out"))
+    assert values(state, "memtier_failed_operations_total") == values(state, "memtier_operations_total") == {(): 10.0}
+    assert values(read(*texts("requests-2.3.0", "err"))[0], "memtier_failed_operations_total") == {}
+
+
 def test_ctrl_c_interrupts_it() -> None:
     state, _ = read(*texts("interrupted-2.3.0", "err", "out"))
     assert state.outcome == "interrupted"

@@ -9,7 +9,9 @@ Operations count since the run began, the first of each pair is that of the last
 their mean rate, a whole number, is the time, whose whole seconds precede it. `2 conns 4 conn errors:` is possible too.
 The line with `0 threads` repeats the interval before: only its operations count. Where the operations go back, threads
 were started again, and a rate without operations means nothing. `-x N` runs N times, one after the other, which are one
-run here. The results, of all runs together, follow on stdout:
+run here. An operation counts also if the server answered it with an error, which has a line of its own, `server
+127.0.0.1:6379 handle error response: -NOAUTH Authentication required.` The results, of all runs together, follow on
+stdout:
 
     ALL STATS  or, of several runs:  AGGREGATED AVERAGE RESULTS (2 runs)
     Type         Ops/sec     Hits/sec   Misses/sec    Avg. Latency     p50 Latency     p99 Latency       KB/sec
@@ -35,6 +37,9 @@ FAMILIES = Families(
     {  # help; names of the live gauge, the counter and the result
         "rate": ToolFigure("Operations", "operations_per_second", "", "operations_per_second", rate=True),
         "done": ToolFigure("Operations", total="operations", added=True),
+        "failed": ToolFigure(
+            "Operations that the server answered with an error", total="failed_operations", added=True
+        ),
         "mean": ToolFigure("Mean latency, seconds", "latency_average_seconds", "", "latency_average_seconds"),
         "latency": ToolFigure("Latency, seconds", result="latency_seconds", labels=("quantile",)),
         "hits": ToolFigure("Hits a second", result="hits_per_second"),
@@ -57,6 +62,7 @@ SECTION = re.compile(
 )
 ROW = re.compile(r"(\S.{0,99}?)((?: +(?:\d[\d.]{0,20}|---|-?nan)){3,12})$")
 QUANTILE = re.compile(r"p(\d{1,3}(?:\.\d{1,6})?) Latency$")
+REFUSED = re.compile(r"server \S+ handle error response: ")
 NAMES = {"Ops/sec": "rate", "Hits/sec": "hits", "Misses/sec": "misses", "Avg. Latency": "mean", "Latency": "mean"}
 
 
@@ -70,6 +76,7 @@ class SecondLines(KitParser):
         self._base = 0.0  # the time of the runs before, seconds
         self._time = 0.0
         self._ops = 0
+        self._refused = 0.0  # since the last line
         self._is_wanted = True
         self._columns: Sequence[str] = ()
 
@@ -77,6 +84,9 @@ class SecondLines(KitParser):
         """See KitParser."""
         if live := LIVE.match(text):
             return [self._report(live)]
+        if REFUSED.match(text):
+            self._refused += 1
+            return []
         if re.match(r"\[RUN #\d+\] Interrupted by user", text):
             return [Failed(text.partition("] ")[2], interrupted=True)]
         if section := SECTION.match(text):
@@ -100,6 +110,8 @@ class SecondLines(KitParser):
         new, self._ops = ops - self._ops, ops
         before, self._time = self._time, max(self._time, self._passed(seconds, ops, float(live["mean"])))
         figures: dict[Key, float] = {("done",): float(new)}
+        if self._refused:
+            figures["failed",], self._refused = self._refused, 0.0
         if int(live["threads"]) and (new or not ops):
             figures["rate",] = float(live["rate"]) if new else 0.0
         elif int(live["threads"]) and self._time > before:
@@ -145,7 +157,9 @@ MEMTIER = TextTool(
     name="memtier",
     program="memtier_benchmark",
     families=FAMILIES,
-    roles=[FAMILIES.roles(Unit("op/s"), "operations")],
+    roles=[
+        FAMILIES.roles(Unit("op/s"), "operations", lost={"failed": FAMILIES.lost("failed", "done", bad=True)}),
+    ],
     banner=r"Writing results to |\[RUN #1\] Preparing",
     begins=r"Writing results to stdout$|\[RUN #\d+\] (?:Preparing benchmark client|Launching threads)|"
     r"\[RUN #\d+ +\d+%,|\d+ +Connections per thread$|Type +Ops/sec +|"
@@ -159,7 +173,7 @@ MEMTIER = TextTool(
     known=r"\[RUN #|=+$|-+$|Request Latency Distribution|Type +<= |.{1,99} +[\d.]+ +[\d.]+$|Thread \d+ |Restarting |"
     r"(?:Connection|TLS connection|read|write) error[:,] |connection dropped\.|[Cc]onnect(?: failed|: )|"
     r"Maximum reconnection attempts|Reconnection |failed to reconnect|Connection timeout|staircase: |"
-    r"  (?:Step|Total|Minimum) |Writing |\[RUN \d+\] |Saving |Json file |server \S+ handle error response|$",
+    r"  (?:Step|Total|Minimum) |Writing |\[RUN \d+\] |Saving |Json file |$",
     fatal=r"(?:\S+:\d+: )?[Ee]rror: (.*)|((?:Failed to |cluster slot |database selection |prepare: failed ).*)",
     parser=SecondLines,
     like=r"\[RUN #\d+ +\d+%,",
