@@ -238,7 +238,7 @@ def test_a_changed_run_yaml_reaches_workers_with_records_of_their_own(watched: W
 )
 def test_a_pushed_record_that_cannot_be_used_is_refused_and_leaves_nothing(tmp_path: Path, text: str) -> None:
     with pytest.raises(NotStored) as caught:
-        put_record(tmp_path / "a/db1.yaml", text.encode(), Room(PushSettings(keep_free_bytes=0)))
+        put_record(tmp_path / "a/db1.yaml", text.encode(), Room(PushSettings(keep_free_bytes=0), lambda _: None))
     assert caught.value.reason == "invalid"
     assert str(caught.value).startswith("a/db1.yaml:1: ")
     assert list((tmp_path / "a").iterdir()) == []

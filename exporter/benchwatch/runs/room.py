@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -31,12 +32,14 @@ class NotStored(Exception):
 
 
 class Room:
-    """The space that pushes may take: `max_folder_bytes`, and what leaves `keep_free_bytes` free."""
+    """The space that pushes may take: `max_folder_bytes`, and what leaves `keep_free_bytes` free.
 
-    def __init__(self, settings: PushSettings) -> None:
+    `count` is told the bytes of each write.
+    """
+
+    def __init__(self, settings: PushSettings, count: Callable[[int], None]) -> None:
         self._settings = settings
-        self.written = 0
-        """Bytes that pushes have written."""
+        self._count = count
         self._used = 0
         self._measured: float | None = None
         """When the folder was measured, seconds of the monotonic clock."""
@@ -59,7 +62,7 @@ class Room:
 
     def add(self, size: int) -> None:
         """Note that so many bytes were written."""
-        self.written += size
+        self._count(size)
         self._used += size
 
 

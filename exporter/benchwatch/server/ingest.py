@@ -23,16 +23,14 @@ import asyncio
 import logging
 import re
 import socket
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from aiohttp import StreamReader, web
-from prometheus_client import Counter as CounterMetric
-from prometheus_client import Gauge
-from prometheus_client.core import CounterMetricFamily
+from prometheus_client import Counter, Gauge
 
 from ..history.find import failed_start
 from ..runs.append import LARGEST_PIECE, STREAM, PushFile, put_record
@@ -85,11 +83,14 @@ class Pushes:
 
     def __init__(self, own: OwnMetrics, *, limit: int = 256, settings: PushSettings | None = None) -> None:
         self._settings = settings or PushSettings()
-        self._room = Room(self._settings)
+        written = Counter(
+            "benchwatch_push_bytes", "Bytes taken from pushes and written to files.", registry=own.registry
+        )
+        self._room = Room(self._settings, written.inc)
         self._limit = limit
         self._bodies = 0
         self._tasks: dict[tuple[str, str], asyncio.Task[object]] = {}
-        self._codes = CounterMetric(
+        self._codes = Counter(
             "benchwatch_push_requests",
             "Pushes that have ended, by HTTP status code; 499 where the client's connection broke.",
             ["code"],
@@ -98,14 +99,8 @@ class Pushes:
         self._codes.labels(200)
         active = Gauge("benchwatch_push_active", "Pushes under way.", registry=own.registry)
         active.set_function(lambda: len(self._tasks))
-        own.registry.register(self)
         self._writer = ThreadPoolExecutor(1, "push")
         self._stopped = False
-
-    def collect(self) -> Iterator[CounterMetricFamily]:
-        """The bytes that have been written; see prometheus_client.registry.Collector."""
-        text = "Bytes taken from pushes and written to files."
-        yield CounterMetricFamily("benchwatch_push_bytes", text, self._room.written)
 
     def stop(self) -> None:
         """Abort active pushes; what has arrived is kept."""
