@@ -1,4 +1,4 @@
-"""Recorded runs whose records name no disks: they have those of their machine's configuration."""
+"""Recorded runs, from what is asked of a Prometheus."""
 
 from collections.abc import Iterator, Mapping
 
@@ -12,7 +12,7 @@ from benchwatch.why.seen import Seen
 from tests.lab.why import Recorded
 
 from .scenes import FAULT, HOSTS, LENGTH, T0, gauge, seen
-from .test_sentences import CASES
+from .test_sentences import BLOCKER, CASES, explained
 
 
 class Ended(Recorded):
@@ -28,7 +28,16 @@ def configured(fault: Mapping[str, float]) -> Iterator[Samples]:
         yield gauge("benchwatch_disk_info", 1, 1, host=HOSTS["server"], device=device, role=role)
 
 
-def test_a_slow_device_is_named() -> None:
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_asked_for_is_enough_for_each_cause(name: str) -> None:
+    samples = seen(CASES[name][0], more=[BLOCKER] if name == "lock" else [])
+    (found,) = explanations(Ended(list(samples.all()), ["tpcb"]), "tpcb", None, None, T0 + LENGTH) or []
+    assert found.cause.layer == CASES[name][1]
+    assert found.cause.text == explained(samples).cause.text
+    assert not found.unseen
+
+
+def test_a_slow_device_is_named_whose_role_only_the_configuration_has() -> None:
     of_tpcb = Ended(list(configured(CASES["log device"][0])), ["tpcb"])
     (found,) = explanations(of_tpcb, "tpcb", None, None, T0 + LENGTH) or []
     assert "writes of sdb (log) take 74.7 ms, usually 800 µs" in found.cause.text

@@ -13,11 +13,17 @@ _RUN = (
     *("benchwatch_run_disk_info", "benchwatch_run_parameter", "benchwatch_run_latency_objective_seconds"),
     *("benchwatch_run_start_timestamp_seconds", *CLIENTS),
 )
-_NODE = (
-    *("node_cpu_seconds_total", "node_procs_running", "node_disk_.*", "node_vmstat_(pgscan_direct|pswp(in|out))"),
-    *("node_pressure_(cpu|memory)_waiting_seconds_total", "node_netstat_Tcp_RetransSegs", "up", "pg_.*"),
-    "benchwatch_process_.*",
+_AROUND = (
+    *("up", "node_cpu_seconds_total", "node_procs_running", "node_vmstat_(pgscan_direct|pswpin|pswpout)"),
+    *("node_pressure_(cpu|memory)_waiting_seconds_total", "node_netstat_Tcp_RetransSegs"),
+    *("node_disk_(reads|writes)_completed_total", "node_disk_(read|write)_time_seconds_total"),
+    *("node_disk_(read|written)_bytes_total", "node_disk_io_now"),
+    "benchwatch_process_(processors|disk_bytes_per_second)",
+    "pg_(up|sessions_active|sessions_time_active_seconds_total|waiting_processes|autovacuum_workers)",
+    "pg_(blocking_processes|locks_waiting|locks_longest_wait_seconds|buffers_written_bytes_total)",
+    "pg_checkpoint_(active|timed_total|requested_total|max_wal_size_bytes|completion_target_ratio)",
 )
+"""What is asked of machines, without patterns such as pg_.*, for which Prometheus would go through all names."""
 _CVM = (
     "nutanix_vdisk_(info|oplog_bytes|backend_latency_seconds|(write_destination|read_source)_ratio)",
     "nutanix_vdisk_frontend_((latency_seconds|ops_per_second)|operation_size_bytes)",
@@ -42,10 +48,13 @@ def samples_around(prometheus: Prometheus, of: SeenRun, begin: float, end: float
     if not facts.hosts:
         return
     hosts = f"host=~{_one_of(facts.hosts)}"
-    modes, devices = 'mode=~"|idle|iowait|steal"', 'device!~"(ram|zram|sr|fd).*"'
-    yield from prometheus.samples(_chosen(_NODE, hosts, modes, devices), begin, end)
+    devices = {"", *facts.devices}
     if not facts.devices:
-        yield from prometheus.samples(f"benchwatch_disk_info{{{hosts}}}", end - _CONFIGURED, end)
+        configured = prometheus.samples(f"benchwatch_disk_info{{{hosts}}}", end - _CONFIGURED, end)
+        devices.update(one.labels.get("device", "") for one in configured)
+        yield from configured
+    matchers = hosts, 'mode=~"|idle|iowait|steal"', f"device=~{_one_of(devices)}"
+    yield from prometheus.samples(_chosen(_AROUND, *matchers), begin, end)
     if facts.machine:
         known = f"nutanix_vdisk_info{{vm={text(facts.machine)}}}"
         vdisks = [*of.seen.of("nutanix_vdisk_info", vm=facts.machine)] or prometheus.samples(known, begin, end)
