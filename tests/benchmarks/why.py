@@ -91,7 +91,8 @@ def measure(hosts: int, seconds: int, rules: str) -> None:
             time.sleep(_WARM)
             for what, looks, before_that in (
                 ("no engine", 0, 0),
-                ("none slow", seconds, _YOUNG),
+                ("young", seconds, 1),
+                ("none slow", seconds, _YOUNG - seconds),
                 ("slow", seconds, _LASTS),
             ):
                 machines.slow = what == "slow"

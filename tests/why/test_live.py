@@ -89,16 +89,25 @@ def test_a_lock_is_exported_with_its_text_its_milliseconds_and_since_when() -> N
     assert len(texts) <= 3, "a text per second would be a series per second"
 
 
-def test_vdisks_are_asked_for_although_a_run_is_older_than_the_first_page_of_its_cvm() -> None:
-    first = FAULT - 40
+def test_vdisks_are_asked_for_although_a_run_was_slow_before_the_first_page_of_its_cvm() -> None:
+    first = FAULT + 6
     info = gauge("nutanix_vdisk_info", 1, 1, cvm="cvm1", vdisk="40043", vm="db1")
     info = info._replace(times=info.times[first:], values=info.values[first:])
     machine = gauge("benchwatch_run_vm_info", 1, 1, run="tpcb", worker="db1", host="db1", vm="db1")
-    late = Counted(list(seen({}, more=[machine, info]).all()), ["tpcb"])
-    for second, _ in played(late, 2, first + 5):
+    late = Counted(list(seen(CASES["log device"][0], more=[machine, info]).all()), ["tpcb"])
+    for second, _ in played(late, FAULT - 40, first + 5):
         if second == first:
+            assert len(late.asked) > 2
             late.asked.clear()
     assert any("nutanix_vdisk_frontend" in selector and "40043" in selector for selector, _ in late.asked)
+
+
+def test_machines_of_a_young_run_are_asked_for_only_while_it_is_slow() -> None:
+    young = Counted(list(seen(LOCKED).all()), ["tpcb"], always=False)
+    for second, _ in played(young, FAULT - 40, FAULT + 6):
+        if second == FAULT:
+            assert len(young.asked) == 41
+    assert len(young.asked) > 41 + 6
 
 
 def test_raw_samples_are_asked_for_only_while_a_run_is_slow_or_young() -> None:

@@ -32,7 +32,7 @@ class Samples(NamedTuple):
 
     def within(self, begin: float, end: float) -> Array:
         """The values in the window."""
-        first, last = np.searchsorted(self.times, (begin, end), side="right")
+        first, last = self.times.searchsorted((begin, end), side="right")
         return self.values[first:last]
 
     def mean(self, begin: float, end: float) -> float | None:
@@ -42,7 +42,7 @@ class Samples(NamedTuple):
 
     def rate(self, begin: float, end: float) -> float | None:
         """Increase of a counter by second; a fall is a restart from 0. None with fewer than two samples."""
-        first, last = np.searchsorted(self.times, (begin, end), side="right") - 1
+        first, last = self.times.searchsorted((begin, end), side="right") - 1
         first = max(int(first), 0)
         if last <= first or self.times[last] < begin:
             return None

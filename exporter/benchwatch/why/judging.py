@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from ..metrics.prometheus import Prometheus, text
 from .causes import causes
 from .explanation import Explanation, SlowCase
-from .questions import samples_around, samples_of_run
+from .questions import samples_of_run, surrounded
 from .reports import SeenRun, seen_run
 from .seen import Seen
 from .slow_times import SlowTime, slow_times
@@ -16,6 +16,8 @@ LOOKED = 35.0
 """Seconds of a slow time from its beginning that an explanation covers."""
 _BEFORE, _GAP = 120.0, 3.0
 """Seconds before a slow time that say what is usual: how many, and how many at its edge are left out."""
+BEFORE = 130.0
+"""Seconds before a slow time from which on its machines are looked at: rates need a sample before."""
 _FEWEST = 8
 """Seconds of usual that a picture needs."""
 _ONSET = 4.0
@@ -45,11 +47,9 @@ def usual_of_kin(prometheus: Prometheus, of: SeenRun, now: float) -> Picture | N
     earlier = sorted(((end, labels["run"]) for labels, end in found if end <= facts.start), reverse=True)
     for end, run in earlier[:_EARLIER_RUNS]:
         begin, last = end - _AT_THE_END - _LAST, end - _AT_THE_END
-        seen = Seen(samples_of_run(prometheus, run, begin, end))
-        other = seen_run(seen, run, begin, end)
+        other = seen_run(Seen(samples_of_run(prometheus, run, begin, end)), run, begin, end)
         if other.facts.kind == facts.kind:
-            seen.add(samples_around(prometheus, other, begin, last))
-            return picture(seen_run(seen, run, begin, end), begin, last)
+            return picture(surrounded(prometheus, other, begin, last), begin, last)
     return None
 
 

@@ -1,7 +1,8 @@
 """Says each second why active runs are slow, from a Prometheus that scrapes them, and exports what it says.
 
 Cheap first: one instant query a second. Raw samples are asked for only of runs that are slow by the rules, were slow
-within 5 min, or are younger than their own usual. It runs in a thread of its own: no scrape and no alert waits for it.
+within 5 min, or are younger than their own usual; those of their machines, while they are slow. It runs in a thread of
+its own: no scrape and no alert waits for it.
 """
 
 import logging
@@ -15,10 +16,9 @@ from ..metrics.prometheus import Prometheus, PrometheusError
 from ..metrics.samples import Sample
 from .explanation import BELOW, NONE, Explanation, sentence
 from .exported import INFO, MESSAGE, SECONDS, SINCE, UP
-from .judging import FIRST, slow, usual_of_kin, why
-from .questions import samples_around, samples_of_run
-from .reports import SeenRun, seen_run
-from .run_facts import facts
+from .judging import BEFORE, FIRST, slow, usual_of_kin, why
+from .questions import samples_of_run, surrounded
+from .reports import seen_run
 from .seen import Seen
 from .slow_times import USUAL
 from .waits import Picture
@@ -29,8 +29,8 @@ _NOW = '{__name__=~"run:benchmark_slow:info|run:benchwatch_run_state:begun"}'
 """The runs that are active, and those of them that are slow by the rules."""
 TIMEOUT = 2.0
 """Seconds for an answer."""
-_BACK, _KEPT, _ANEW = 130.0, 420.0, 3.0
-"""Seconds: asked for first of machines, kept, and asked for again each second."""
+_KEPT, _ANEW = 420.0, 3.0
+"""Seconds of samples: kept, and asked for again each second."""
 _YOUNG, _OVER = 45.0, 8.0
 """Seconds: for which a run is watched closely; without a slow second before it is over."""
 _HELD, _SETTLED, _CHANGES = 5.0, 15.0, 10.0
@@ -75,7 +75,7 @@ class _Watched:
         self.first = now
         self.slow_at = 0.0
         self.spoken: Spoken | None = None
-        self._seen, self._asked = Seen(), 0.0
+        self._seen, self._asked, self._asked_around = Seen(kept=_KEPT), 0.0, 0.0
         self._kin: Picture | None = None
         self._kin_asked = False
         self._layer = ""
@@ -86,23 +86,18 @@ class _Watched:
         closely = now - self.first < _YOUNG
         slow_lately = now - self.slow_at
         if slow_lately >= USUAL and not closely:
-            self.spoken, self._seen, self._asked = None, Seen(), 0.0
+            self.spoken, self._seen, self._asked, self._asked_around = None, Seen(kept=_KEPT), 0.0, 0.0
             return
         lasts = self.spoken is not None and now - self.spoken.since > _LASTS
         wait = _SELDOM if lasts else 0.0 if slow_lately < _OVER or closely else _AFTERWARDS
         if now - self._asked >= wait:
-            self._explain(self._refresh(now), now)
+            self._explain(now)
 
-    def _refresh(self, now: float) -> SeenRun:
-        """Ask for what is new; first, of the run itself for as much as says what is usual beside earlier slow times."""
-        own, around = (self._asked - _ANEW if self._asked else now - back for back in (_KEPT, _BACK))
-        self._seen.add(samples_of_run(self._prometheus, self._run, own, now), _KEPT)
-        of = seen_run(self._seen, self._run, now - _KEPT, now)
-        self._seen.add(samples_around(self._prometheus, of, around, now), _KEPT)
+    def _explain(self, now: float) -> None:
+        """Ask for what is new; first, for as much as says what is usual beside earlier slow times."""
+        self._seen.add(samples_of_run(self._prometheus, self._run, max(self._asked - _ANEW, now - _KEPT), now))
         self._asked = now
-        return of._replace(facts=facts(self._seen, self._run))
-
-    def _explain(self, of: SeenRun, now: float) -> None:
+        of = seen_run(self._seen, self._run, now - _KEPT, now)
         if of.parts and not self._kin_asked:
             self._kin, self._kin_asked = usual_of_kin(self._prometheus, of, now), True
         times = slow(of, self._kin)
@@ -110,6 +105,8 @@ class _Watched:
         if when is None or when.end - when.begin < FIRST:
             self.spoken = None  # a single slow second wakes nobody
             return
+        of = surrounded(self._prometheus, of, max(self._asked_around - _ANEW, when.begin - BEFORE), now)
+        self._asked_around = now
         self.slow_at = max(self.slow_at, when.end)
         if self.spoken and self.spoken.explanation.begin < when.begin - _OVER:
             self.spoken = None

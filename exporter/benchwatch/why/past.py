@@ -4,16 +4,14 @@ import math
 
 from ..metrics.prometheus import Prometheus, text
 from .explanation import Explanation
-from .judging import LOOKED, RETENTION, slow, usual_of_kin, why
-from .questions import samples_around, samples_of_run
-from .reports import SeenRun, seen_run
-from .run_facts import facts
+from .judging import BEFORE, LOOKED, RETENTION, slow, usual_of_kin, why
+from .questions import samples_of_run, surrounded
+from .reports import seen_run
 from .seen import Seen
 from .slow_times import USUAL
 
 _PIECE = 6 * 3600.0
 """Seconds of a run that one answer covers."""
-_AROUND = 125.0
 MOST = 30
 """Slow times that are explained: the longest."""
 _YOUNG = 35.0
@@ -41,10 +39,9 @@ def explanations(
     asked = [one for one in times if one.end >= (begin or 0.0) and one.begin <= last]
     found = []
     for when in sorted(sorted(asked, key=lambda one: one.begin - one.end)[:MOST]):
-        around = Seen(of.seen.all())
         until = min(when.end, when.begin + LOOKED, last) + 1
-        around.add(samples_around(prometheus, of, when.begin - _AROUND, until))
-        one = why(SeenRun(around, facts(around, run), of.parts), when, times, when.end + 1, kin)
+        around = surrounded(prometheus, of._replace(seen=Seen(of.seen.all())), when.begin - BEFORE, until)
+        one = why(around, when, times, when.end + 1, kin)
         if one is not None:
             found.append(one._replace(end=when.end))
     return found

@@ -1,12 +1,12 @@
 """What a Prometheus is asked for: raw samples of a run, of its machines and of its vdisks. One range for each."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ..metrics.prometheus import Prometheus, Samples, text
 from ..tools.registry import TOOLS
 from .reports import SeenRun
-from .run_facts import CLIENTS
+from .run_facts import CLIENTS, facts
 
 _RUN = (
     *("benchwatch_run_info", "benchwatch_run_state", "benchwatch_run_host_info", "benchwatch_run_vm_info"),
@@ -42,22 +42,25 @@ def samples_of_run(prometheus: Prometheus, run: str, begin: float, end: float) -
     return prometheus.samples(_chosen(names, f"run={text(run)}"), begin, end)
 
 
-def samples_around(prometheus: Prometheus, of: SeenRun, begin: float, end: float) -> Iterable[Samples]:
-    """What the machines and vdisks of a run say. Raises PrometheusError."""
-    facts = of.facts
-    if not facts.hosts:
+def surrounded(prometheus: Prometheus, of: SeenRun, begin: float, end: float) -> SeenRun:
+    """A run with what its machines and vdisks say, which is added to what is seen. Raises PrometheusError."""
+    of.seen.add(_around(prometheus, of, begin, end))
+    return of._replace(facts=facts(of.seen, of.facts.name))
+
+
+def _around(prometheus: Prometheus, of: SeenRun, begin: float, end: float) -> Iterator[Samples]:
+    if not of.facts.hosts:
         return
-    hosts = f"host=~{_one_of(facts.hosts)}"
-    devices = {"", *facts.devices}
-    if not facts.devices:
+    hosts, devices = f"host=~{_one_of(of.facts.hosts)}", {"", *of.facts.devices}
+    if not of.facts.devices:
         configured = prometheus.samples(f"benchwatch_disk_info{{{hosts}}}", end - _CONFIGURED, end)
         devices.update(one.labels.get("device", "") for one in configured)
         yield from configured
     matchers = hosts, 'mode=~"|idle|iowait|steal"', f"device=~{_one_of(devices)}"
     yield from prometheus.samples(_chosen(_AROUND, *matchers), begin, end)
-    if facts.machine:
-        known = f"nutanix_vdisk_info{{vm={text(facts.machine)}}}"
-        vdisks = [*of.seen.of("nutanix_vdisk_info", vm=facts.machine)] or prometheus.samples(known, begin, end)
+    if machine := of.facts.machine:
+        known = f"nutanix_vdisk_info{{vm={text(machine)}}}"
+        vdisks = [*of.seen.of("nutanix_vdisk_info", vm=machine)] or prometheus.samples(known, begin, end)
         if vdisks:
             cvms = _one_of({one.labels.get("cvm", "") for one in vdisks})
             names = _one_of({"", *(one.labels.get("vdisk", "") for one in vdisks)})

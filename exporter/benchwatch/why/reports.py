@@ -70,7 +70,7 @@ def _reports(seen: Seen, facts: RunFacts, begin: float, end: float) -> Iterator[
 def _by_second(one: Samples, first: int, length: int) -> Array:
     """The last sample up to each second."""
     moments = first + np.arange(length) + 1.0
-    places = np.searchsorted(one.times, moments, side="right") - 1
+    places = one.times.searchsorted(moments, side="right") - 1
     values = one.values[np.maximum(places, 0)].astype(float)
     values[(places < 0) | (one.times[np.maximum(places, 0)] < moments - _KEPT)] = np.nan
     return values

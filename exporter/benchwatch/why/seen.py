@@ -8,23 +8,24 @@ from ..metrics.prometheus import Samples
 
 
 class Seen:
-    """Samples by the name of their metric."""
+    """Samples by the name of their metric, without what is `kept` seconds older than the newest of a series."""
 
-    def __init__(self, series: Iterable[Samples] = ()) -> None:
+    def __init__(self, series: Iterable[Samples] = (), kept: float = np.inf) -> None:
+        self._kept = kept
         self._series: dict[str, dict[tuple[tuple[str, str], ...], Samples]] = {}
         self.add(series)
 
-    def add(self, series: Iterable[Samples], kept: float = np.inf) -> None:
-        """Add samples that are newer than those known, and forget what is `kept` seconds older than the newest."""
+    def add(self, series: Iterable[Samples]) -> None:
+        """Add samples that are newer than those known."""
         for one in series:
             known = self._series.setdefault(one.labels.get("__name__", ""), {})
             key = tuple(sorted(one.labels.items()))
             if (old := known.get(key)) is not None:
-                new = int(np.searchsorted(one.times, old.times[-1], side="right"))
-                begin = int(np.searchsorted(old.times, (one.times[-1]) - kept))
+                new = int(one.times.searchsorted(old.times[-1], side="right"))
+                begin = int(old.times.searchsorted(one.times[-1] - self._kept))
                 times = np.concatenate((old.times[begin:], one.times[new:]))
                 values = np.concatenate((old.values[begin:], one.values[new:]))
-                one = Samples(old.labels, times, values) if len(times) else old
+                one = Samples(old.labels, times, values)
             known[key] = one
 
     def of(self, name: str, **labels: str) -> Iterator[Samples]:
