@@ -52,6 +52,7 @@ _STARTS = "|".join({family.name.partition("_")[0] for tool in TOOLS for family i
 _METRIC = re.compile(rf"\b\w+:\w+:\w+\b|\b(?:{_STARTS}|nutanix|benchwatch|process|scrape|node|pg)_[a-zA-Z_0-9]+\b")
 _RATE = re.compile(r"\b(?:rate|irate|increase)\([^()]*?\[(.*?)\]")
 _COUNTER = re.compile(r"(\w+)\(\s*(\w+_total)\b")
+_BY_NAME = re.compile(r'__name__=~"([^"]+)"')
 _PATTERN = re.compile(r"[=!]~([\"`])(.*?)\1")
 _HEATMAPS_NEED = re.compile(r"-l give|--output-format=json\+|detail page")
 
@@ -80,7 +81,8 @@ def expressions(dashboard: Json) -> Iterator[str]:
 
 def metrics(expression: str) -> set[str]:
     bare = _STRING.sub('""', expression)
-    return set(_METRIC.findall(bare)) | set(re.findall(r"\bALERTS(?:_FOR_STATE)?\b|\bup\b", bare))
+    by_name = {name for names in _BY_NAME.findall(expression) for name in names.split("|") if _METRIC.fullmatch(name)}
+    return by_name | set(_METRIC.findall(bare)) | set(re.findall(r"\bALERTS(?:_FOR_STATE)?\b|\bup\b", bare))
 
 
 def test_there_are_eight_dashboards_and_one_of_each_tool() -> None:

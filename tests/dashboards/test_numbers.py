@@ -116,6 +116,40 @@ def test_the_mean_latency_is_that_of_all_transactions(tmp_path: Path) -> None:
     shows(tmp_path, f"round({query}, 1e-7)", loads, {'{run="r", what="mean"}': 0.0017131})
 
 
+@pytest.mark.parametrize("rate", ["vdbench_iops", "vdbench_fs_iops"])
+def test_the_mean_latency_is_shown_of_raw_devices_and_of_files(rate: str, tmp_path: Path) -> None:
+    loads = [
+        series(name, f"{value}x{SECONDS}", run="r", worker="w")
+        for name, value in ((rate, 1000), ("vdbench_response_time_seconds", 0.002))
+    ]
+    shows(tmp_path, expression("live", "Latency", 0), loads, {'{run="r", what="mean"}': 0.002})
+
+
+def test_latencies_of_several_runs_are_of_one_kind(tmp_path: Path) -> None:
+    """The p99 of each if all have one, otherwise the mean, and a percentile only of runs without a mean."""
+
+    def run(name: str, *, p99: bool) -> list[dict[str, str]]:
+        window = {"run": name, "worker": "w", "quantile": "0.99"}
+        return [
+            *pgbench("w", f"1000x{SECONDS}", f"0.001x{SECONDS}", run=name),
+            series("benchwatch_run_info", f"1x{SECONDS}", run=name, worker="w", tool="pgbench"),
+            *([series("pgbench_latency_window_seconds", f"0.004x{SECONDS}", **window)] if p99 else []),
+        ]
+
+    def lines(*known: tuple[str, str]) -> dict[str, float]:
+        return {f'{{run="{name}", what="{what}"}}': 0.001 if what == "mean" else 0.004 for name, what in known}
+
+    query, one = expression("live", "Latency", 0), run("a", p99=True)
+    shows(tmp_path, query, one, lines(("a", "mean"), ("a", "p99")))
+    shows(tmp_path, query, one + run("b", p99=True), lines(("a", "p99"), ("b", "p99")))
+    sysbench = [
+        series("benchwatch_run_info", f"1x{SECONDS}", run="c", worker="w", tool="sysbench"),
+        series("sysbench_latency_window_seconds", f"0.004x{SECONDS}", run="c", worker="w", quantile="0.95"),
+    ]
+    mixed = lines(("a", "mean"), ("b", "mean"), ("c", "p95"))
+    shows(tmp_path, query, one + run("b", p99=False) + sysbench, mixed)
+
+
 @pytest.mark.parametrize(
     ("dashboard", "panel", "place", "name", "labels", "shown"),
     [
@@ -640,9 +674,9 @@ def test_a_processor_that_waits_for_io_is_not_busy(tmp_path: Path) -> None:
 
 def test_the_objective_is_that_of_the_runs_that_are_active(tmp_path: Path) -> None:
     loads = []
-    for run, objective, state in (("old", 0.001, "finished"), ("new", 0.005, "running")):
+    for run, objective in (("old", 0.001), ("new", 0.005)):
         loads.append(series("benchwatch_run_latency_objective_seconds", f"{objective}x{SECONDS}", run=run, worker="w"))
-        loads.append(series("benchwatch_run_state", f"1x{SECONDS}", run=run, worker="w", state=state))
+    loads.append(series("benchwatch_run_end_timestamp_seconds", f"1x{SECONDS}", run="old", worker="w"))
     loads.append(series("benchwatch_run_info", f"1x{SECONDS}", run="new", worker="w", tool="pgbench"))
     shows(tmp_path, expression("live", "Latency", 2), loads, {"{}": 0.005})
     loads.append(series("benchwatch_run_info", f"1x{SECONDS}", run="old", worker="w", tool="pgbench"))

@@ -1,8 +1,9 @@
 """What benchmarks report, whatever the tool: throughput, latency and its distribution, by the roles of its families."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from grafana_foundation_sdk.models import dashboard
 
@@ -18,7 +19,7 @@ from .queries import (
     RUN,
     UNRECORDED,
     Query,
-    alive,
+    any_of,
     histogram,
     mean,
     mean_of,
@@ -33,11 +34,13 @@ NO_RUN = "No report of a run in this time range"
 _RULES = Path(__file__).parents[3] / "prometheus/rules/dashboards.yml"
 _RECORDS = frozenset(re.findall(r"record: (\S+)", _RULES.read_text()))
 
-_ACTIVE = f'benchwatch_run_state{{{RUN},state=~"running|stalled"}} == 1'
-ONE = f"count(group by (run) (last_over_time(benchwatch_run_info{{{RUN}}}[$__range] @ end()))) == 1"
+_RUNS = f"group by (run) (last_over_time(benchwatch_run_info{{{RUN}}}[$__range] @ end()))"
+ONE = f"count({_RUNS}) == 1"
 """Something, if one run is chosen."""
 OBJECTIVE = Query(
-    f"min(benchwatch_run_latency_objective_seconds{{{RUN}}} and on (run, worker) ({_ACTIVE}))", "objective"
+    f"min(benchwatch_run_latency_objective_seconds{{{RUN}}}"
+    f" unless on (run, worker) benchwatch_run_end_timestamp_seconds{{{RUN}}})",
+    "objective",
 )
 """The lowest of the runs that are active at that time: those that have ended do not miss theirs any more."""
 
@@ -59,12 +62,55 @@ def together(roles: Roles) -> str:
     return "max" if roles.whole_server else "sum"
 
 
-def _rate(roles: Roles, earlier: Sequence[Roles], runs: str, *, each_second: bool = False) -> str:
-    """A series for each worker and group, whatever exporters report it; with `each_second` for a subquery."""
-    series = f"{roles.rate.name}{{{counted(roles, runs)}}}"
-    others = "".join(f" unless on (run, worker) {one.rate.name}{{{runs}}}" for one in earlier)
-    labels = ", ".join(("run", "worker", *roles.labels))
-    return f"max by ({labels}) ({alive(series) if each_second else series}{others})"
+def names(families: Iterable[Family | None]) -> list[str]:
+    """The name of each family, once."""
+    return list(dict.fromkeys(family.name for family in families if family))
+
+
+class _Families(NamedTuple):
+    """Rates that one query can select by name, and the runs of which it does.
+
+    `together`: how the rates of a run's workers are one; `in_bits`: shown as bits.
+    """
+
+    runs: str
+    together: str
+    in_bits: bool
+
+
+def _reported(members: Sequence[tuple[Roles, int]], runs: str) -> str:
+    """The reports of these rates at a second of a subquery, the family's name as label `family`.
+
+    The number is how many others count before one for the same worker.
+    """
+    apart: dict[str, set[str]] = {}
+    for roles, _ in members:
+        if roles.apart:
+            apart.setdefault(roles.operation, set()).update(roles.apart)
+    matchers = "".join(f',{label}!~"{"|".join(sorted(values))}"' for label, values in sorted(apart.items()))
+
+    def named(chosen: Iterable[Roles]) -> str:
+        return any_of(names(roles.rate for roles in chosen), runs + matchers)
+
+    ranks = sorted({rank for _, rank in members})
+    first = " or on (run, worker) ".join(named(roles for roles, one in members if one == rank) for rank in ranks)
+    lately = f"last_over_time({named(roles for roles, _ in members)}[1500ms])"
+    return f'label_replace(({first}) and {lately}, "family", "$1", "__name__", "(.+)")'
+
+
+def _in_units(series: str, tools: Sequence[Tool]) -> str:
+    """With the unit of its `family` as label `unit`."""
+    units: dict[str, list[Family]] = {}
+    for _, roles, _ in parts(tools):
+        units.setdefault(roles.unit.name, []).append(roles.rate)
+    for unit, families in units.items():
+        series = f'label_replace({series}, "unit", "{unit}", "family", "{"|".join(names(families))}")'
+    return f"sum by (run, unit) ({series})"
+
+
+def _either(units: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """One expression for each unit."""
+    return {unit: f"({' or '.join(series)})" for unit, series in units.items()}
 
 
 def _recorded(name: str, more: str = "") -> str:
@@ -74,34 +120,41 @@ def _recorded(name: str, more: str = "") -> str:
 
 def throughput(height: int = 3, tools: Sequence[Tool] = TOOLS) -> dashboard.Panel:
     """All workers and operations of a run together."""
-    rates: dict[str, str] = {}
-    targets: dict[str, str] = {}
-
-    def add(units: dict[str, str], words: str) -> None:
-        unit = roles.unit.name
-        units[unit] = f"{units[unit]} or {words}" if unit in units else words
-
+    recorded: dict[str, list[str]] = {}
+    targets: dict[str, list[str]] = {}
+    groups: dict[_Families, list[tuple[Roles, int]]] = {}
     for _, roles, earlier in parts(tools):
-        recorded = _recorded(f"run:{roles.rate.name}:mean1s")
-        runs = UNRECORDED if recorded else RUN
-        own = mean_of(f"{together(roles)} by (run) ({_rate(roles, earlier, runs, each_second=True)})")
-        add(rates, in_unit(roles.unit, f"sum by (run) ({mean(recorded)} or {own})" if recorded else own))
+        rates = _recorded(f"run:{roles.rate.name}:mean1s")
+        if rates:
+            recorded.setdefault(roles.unit.name, []).append(in_unit(roles.unit, f"sum by (run) ({mean(rates)})"))
+        group = _Families(UNRECORDED if rates else RUN, together(roles), roles.unit.name == "bit/s")
+        groups.setdefault(group, []).append((roles, len(earlier)))
         if target := roles.target_rate:
             labels = ", ".join(("run", "worker", *roles.labels))
             wanted = f"max by ({labels}) ({target.name}{{{RUN}}} and on ({labels}) {roles.rate.name})"
-            add(targets, in_unit(roles.unit, f"sum by (run) ({wanted})"))
-    units = [unit.replace("/", r"\/") for unit in rates]
+            targets.setdefault(roles.unit.name, []).append(in_unit(roles.unit, f"sum by (run) ({wanted})"))
+    own = []
+    for group, members in groups.items():
+        labels = ", ".join(
+            dict.fromkeys(("run", "worker", "family", *(one for roles, _ in members for one in roles.labels)))
+        )
+        each = mean_of(f"{group.together} by (run, family) (max by ({labels}) ({_reported(members, group.runs)}))")
+        own.append(f"8 * {each}" if group.in_bits else each)
+    rate = _in_units(f"({' or '.join(own)})", tools)
+    if recorded:
+        rate = f"{one_of('unit', _either(recorded))}\nor {rate}"
+    units = [unit.replace("/", r"\/") for unit in dict.fromkeys(roles.unit.name for _, roles, _ in parts(tools))]
     shared = "|".join(tool.name for tool, roles, _ in parts(TOOLS) if roles.whole_server)
     usual = " or ".join(
         f'{how} by (run) (max by (run, worker, job, op) (worker:operations:rate_median5m{{{RUN},unit="",tool{which}}}))'
         for how, which in (("sum", f'!~"{shared}"'), ("max", f'=~"{shared}"'))
     )
-    dashed = one_of("unit", {unit: f"({one})" for unit, one in targets.items()})
+    dashed = one_of("unit", _either(targets))
     return strip(
         "Rate",
         "What each run does a second, all workers together: the mean of the reports in each step. Of a single run also "
         "its usual rate, the median of 5 minutes, and its target (dashed).",
-        Query(one_of("unit", {unit: f"({one})" for unit, one in rates.items()}), "{{run}} {{unit}}"),
+        Query(rate, "{{run}} {{unit}}"),
         Query(f"({usual}) and on () ({ONE})", "{{run}} usual"),
         *([Query(f"({dashed}) and on () ({ONE})", "{{run}} {{unit}} target")] if targets else []),
         unit="short",
@@ -120,49 +173,49 @@ def throughput(height: int = 3, tools: Sequence[Tool] = TOOLS) -> dashboard.Pane
     )
 
 
-def _mean_latency(tool: Tool, roles: Roles, latency: Family) -> str:
-    """Operations under way by operations a second: the mean over all operations of a run.
+def _mean_latency(tools: Sequence[Tool]) -> str:
+    """Operations under way by operations a second: the mean over all operations of a run, of a run's tools the highest.
 
-    A second in which nothing completed has no latency; it counts among the seconds of the step.
+    A second in which nothing completed has no latency and counts for nothing.
     """
-    rates = _recorded(f"run:{roles.rate.name}:mean1s")
-    under_way = _recorded(f"run:{tool.name.replace('-', '_')}_under_way:mean1s")
-    runs = UNRECORDED if rates and under_way else RUN
-    rate = alive(f"{roles.rate.name}{{{counted(roles, runs)}}}")
-    seconds = f"count_over_time({rate}[$__interval:1s])"
-    own = f"sum_over_time(({latency.name}{{{counted(roles, runs)}}} * {rate})[$__interval:1s]) / {seconds}"
-    own_rate = f"avg_over_time({rate}[$__interval:1s])"
-    if runs == RUN:
-        return f"sum by (run) ({own})\n/\nsum by (run) ({own_rate})"
-    known = f"sum_over_time({under_way}[$__interval]) / count_over_time({rates}[$__interval])"
-    return f"sum by (run) ({known} or {own})\n/\nsum by (run) ({mean(rates)} or {own_rate})"
+    known: dict[str, str] = {}
+    groups: dict[str, list[tuple[Roles, int]]] = {}
+    for tool, roles, earlier in parts(tools):
+        rates = _recorded(f"run:{roles.rate.name}:mean1s")
+        under_way = _recorded(f"run:{tool.name.replace('-', '_')}_under_way:mean1s")
+        if roles.latency and rates and under_way:
+            both = (f"sum by (run) (sum_over_time({one}[$__interval]))" for one in (under_way, rates))
+            known[roles.rate.name] = f"({' / '.join(both)})"
+        if roles.latency:
+            groups.setdefault(UNRECORDED if under_way else RUN, []).append((roles, len(earlier)))
+    means = [one_of("family", known)] if known else []
+    for runs, members in groups.items():
+        rate = _reported(members, runs)
+        latencies = any_of(names(roles.latency for roles, _ in members), runs)
+        under_way = f"{rate} * ignoring (family) group_left () {latencies}"
+        sums = (f"sum_over_time((sum by (run, family) ({one}))[$__interval:1s])" for one in (under_way, rate))
+        means.append(" / ".join(sums))
+    return f"max by (run) ({' or '.join(means)})"
 
 
 def latency(height: int = 3, tools: Sequence[Tool] = TOOLS) -> dashboard.Panel:
-    """Of one run mean, p99, maximum and objective; of several a line each: p99, or the mean where there is none."""
-    means = {
-        tool.name: f"({_mean_latency(tool, roles, roles.latency)})" for tool, roles, _ in parts(tools) if roles.latency
-    }
-    known = " or ".join(
-        f"last_over_time({one}[$__range] @ end())"
-        for name in dict.fromkeys(roles.window.name for _, roles, _ in parts(tools) if roles.window)
-        for one in (_recorded(f"run:{name}:max1s"), f"{name}{{{UNRECORDED}}}")
-        if one
-    )
+    """Of one run mean, p99, maximum and objective; of several a line each, of the same kind: p99 or mean."""
+    with_p99 = _of_runs(names(roles.window for _, roles, _ in parts(tools)), ":max1s")
+    with_mean = _of_runs(names(roles.latency for _, roles, _ in parts(tools)), "_under_way:mean1s")
+    same = f"(count({with_p99}) == count({_RUNS}))"
     p99 = percentiles(_windows(tools, "0.99"))
-    several = f"group by (run) ({known}) unless on () ({ONE})"
-    mean_ = f"max by (run) ({one_of('tool', means)}) unless on (run) ({several})"
     # One query with the labels run and what: its lines are in the order of the runs, as those of the rate.
     both = (
-        f'label_replace({mean_}, "what", "mean", "", "")',
-        f'max by (run, what) (label_replace({p99}, "what", "$1", "quantile", "(.+)"))',
+        f'label_replace({_mean_latency(tools)}, "what", "mean", "", "") unless on () ({same} unless on () ({ONE}))',
+        f'max by (run, what) (label_replace({p99}, "what", "$1", "quantile", "(.+)"))'
+        f" unless on (run) ({with_mean} unless on () ({same} or on () ({ONE})))",
     )
     return strip(
         "Latency",
         "Of one run: the mean over all operations, and percentiles of each second or report, the highest of the "
         "workers and of the reports in each step. Never averaged: with one worker they are as exact as the tool's own. "
-        "Some appear seconds to the right of the mean, when the tool's log has them. Of several runs the p99 of each, "
-        "or the mean where there is none.",
+        "Some appear seconds to the right of the mean, when the tool's log has them. Of several runs the p99 of each "
+        "if all have one, otherwise the mean of each: the legend says which.",
         Query("\nor\n".join(both), "{{run}} {{what}}"),
         Query(f"{percentiles(_windows(tools, MAXIMUM))} and on () ({ONE})", "{{run}} {{quantile}}"),
         Query(f"{OBJECTIVE.expression} and on () ({ONE})", OBJECTIVE.legend),
@@ -174,6 +227,12 @@ def latency(height: int = 3, tools: Sequence[Tool] = TOOLS) -> dashboard.Panel:
         slow="1",
         by_order=True,
     )
+
+
+def _of_runs(names: Sequence[str], recorded: str) -> str:
+    """The runs that have one of these families within the time range, or what ends so is recorded of."""
+    series = (any_of(names, UNRECORDED), f'{{__name__=~"run:.+{recorded}",{RECORDED}}}')
+    return f"group by (run) ({' or '.join(f'last_over_time({one}[$__range] @ end())' for one in series)})"
 
 
 def _windows(tools: Sequence[Tool], quantile: str) -> str:

@@ -9,11 +9,11 @@ from .alerts import CHOSEN
 from .look import ORANGE, PURPLE, RED, override
 from .queries import (
     HOST,
+    ROLES,
     Query,
     await_seconds,
     hdd_reads,
     lately,
-    named,
     node,
     of_role,
     once,
@@ -32,7 +32,6 @@ from .strips import (
     lanes,
     strip,
 )
-from .variables import VDISK_ROLES
 
 _MOST = 4
 """Alerts that have a lane: with those of two runs and of checkpoints, seven."""
@@ -140,14 +139,13 @@ def processors(height: int = 2) -> dashboard.Panel:
 def disk_latency(height: int = 3) -> dashboard.Panel:
     """In the guest, and of the vdisks below."""
     guest, below = {}, {}
-    for role, other in VDISK_ROLES.items():
+    for role in ROLES:
         device = f"{role}_device"
         disks = " or ".join(
             f'label_replace({await_seconds(device, op)}, "op", "{op}", "", "")' for op in ("write", "read")
         )
         guest[role] = f"max ({of_role(f'({disks})', role)})"
-        by = f'{storage.CVM},vdisk=~"${role}_vdisk"'
-        below[f"{role} vdisk"] = f"max ({named(storage.slowest('frontend', by, 'op'), by, other)})"
+        below[f"{role} vdisk"] = f"max ({_of_vdisks(role, lambda by: storage.slowest('frontend', by, 'op'))})"
     return strip(
         "Disk latency",
         "Mean time of a request as the guest waits for it (total seconds by the number of requests): the slowest disk "
@@ -168,6 +166,14 @@ def disk_latency(height: int = 3) -> dashboard.Panel:
             override("byRegexp", "/ vdisk$/", **_DASHED),
         ],
     )
+
+
+def _of_vdisks(role: str, figure: Callable[[str], str]) -> str:
+    """A figure of the vdisks of a role: a number can be the log on one CVM and data on another."""
+    by = f'{storage.CVM},vdisk=~"${role}_vdisk"'
+    other = ROLES["data" if role == "log" else "log"]
+    others = f"last_over_time(nutanix_vdisk_info{{{by},{other}}}[$__range] @ end())"
+    return f"({figure(by)}) unless on (cvm, vdisk) {others}"
 
 
 def written(height: int = 2) -> dashboard.Panel:
@@ -196,12 +202,8 @@ def written(height: int = 2) -> dashboard.Panel:
 def vdisks(height: int = 2) -> dashboard.Panel:
     """What the storage does with writes and reads."""
 
-    def of(role: str, figure: Callable[[str], str], how: str) -> str:
-        by = f'{storage.CVM},vdisk=~"${role}_vdisk"'
-        return f"{how} ({named(figure(by), by, VDISK_ROLES[role])})"
-
-    found = {f"{role} writes to oplog": of(role, oplog_writes, "min") for role in VDISK_ROLES}
-    found["data reads from HDD"] = f"{of('data', hdd_reads, 'max')} > 0.01"
+    found = {f"{role} writes to oplog": f"min ({_of_vdisks(role, oplog_writes)})" for role in ROLES}
+    found["data reads from HDD"] = f"max ({_of_vdisks('data', hdd_reads)}) > 0.01"
     return strip(
         "Vdisks",
         "Of the vdisks of each role: share of the written data that the oplog absorbed, the lowest; and the share of "

@@ -9,7 +9,7 @@ from benchwatch.tools.registry import TOOLS
 
 from . import benchmark
 from .look import BLUE, GREEN, ORANGE, RED, in_unit, transformation
-from .queries import RUN, now, once
+from .queries import RUN, any_of, now, once
 from .tables import Column, table
 
 _RUN = 'run=~"$run"'
@@ -56,8 +56,9 @@ def verdict(window: str = "") -> str:
 
 
 def _percentile() -> str:
-    windows = dict.fromkeys(roles.window.name for _, roles, _ in benchmark.parts(TOOLS) if roles.window)
-    return "max by (run) (" + " or ".join(f'{name}{{{RUN},quantile="0.99"}}' for name in windows) + ")"
+    windows = benchmark.names(roles.window for _, roles, _ in benchmark.parts(TOOLS))
+    selected = any_of(windows, f'{RUN},quantile="0.99"')
+    return f"max by (run) ({selected})"
 
 
 def _rates(tools: Sequence[Tool]) -> str:

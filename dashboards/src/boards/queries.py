@@ -13,7 +13,7 @@ others: no rules, or backfilled, or only some workers chosen. A side that select
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from benchwatch.tools.registry import TOOLS
@@ -58,6 +58,11 @@ def metrics(queries: tuple[Query, ...]) -> tuple[str, ...]:
 def one_of(label: str, expressions: Mapping[str, str]) -> str:
     """All of these in one query, told apart by a label: a question for each costs more than its answer."""
     return "\nor ".join(f'label_replace({one}, "{label}", "{value}", "", "")' for value, one in expressions.items())
+
+
+def any_of(names: Sequence[str], matchers: str) -> str:
+    """Series of all these families."""
+    return f'{{__name__=~"{"|".join(names)}",{matchers}}}'
 
 
 def mean(series: str) -> str:
@@ -146,13 +151,12 @@ def histogram(buckets: str) -> str:
     return f"sum by (le) ({once(rate(buckets))})"
 
 
-def named(vdisks: str, by: str, other: str = "") -> str:
+def named(vdisks: str, by: str) -> str:
     """Series of vdisks with the vdisk's name as label `which`: VM, disk and role of the mapping, else its number.
 
     A number that stands for several vdisks, as those of two clusters may, is followed by the CVM.
-    `by` are the matchers of the vdisks, `other` one of those that are left out. One exporter of several may have a
-    mapping: that one counts. The names are those of the whole range, since a vdisk keeps its name when it moves, and
-    are made once, not at each step.
+    `by` are the matchers of the vdisks. One exporter of several may have a mapping: that one counts. The names are
+    those of the whole range, since a vdisk keeps its name when it moves, and are made once, not at each step.
     """
 
     def known(matcher: str, labels: str = "cvm, vdisk, vm, disk, role") -> str:
@@ -164,8 +168,6 @@ def named(vdisks: str, by: str, other: str = "") -> str:
     shared = f"count by (vdisk) ({known('', 'vdisk, vdisk_name')}) > 1"
     numbers = f'(label_join({numbers} and on (vdisk) ({shared}), "which", " of ", "which", "cvm")\nor {numbers})'
     names = f'label_join({mapped}, "which", " ", "vm", "disk", "role")\nor on (cvm, vdisk) {numbers}'
-    if other:
-        names = f"({names})\nunless on (cvm, vdisk) {known(f',{other}')}"
     return f"({vdisks})\n* on (cvm, vdisk) group_left (which) topk by (cvm, vdisk) (1,\n{names})"
 
 

@@ -251,10 +251,6 @@ def vdisk(*, hidden: bool = False) -> dashboard.VariableModel:
     )
 
 
-VDISK_ROLES = {"log": ROLES["data"], "data": ROLES["log"]}
-"""Roles that dashboards tell apart, with a matcher of the roles that are none of it."""
-
-
 def vdisks_by_role() -> Sequence[dashboard.VariableModel]:
     """Hidden: which of the chosen vdisks have each role, the ten slowest; of all where none has a role."""
     every = f'last_over_time(nutanix_vdisk_info{{{_CVM},vdisk=~"$vdisk"}}[$__range])'
@@ -272,7 +268,7 @@ def vdisks_by_role() -> Sequence[dashboard.VariableModel]:
             regex='/vdisk="([^"]+)"/',
             hidden=True,
         )
-        for role in VDISK_ROLES
+        for role in ROLES
     ]
 
 
