@@ -445,6 +445,24 @@ def test_plots_have_the_same_margins(path: Path) -> None:
     assert len(margins) <= 1
 
 
+@pytest.mark.parametrize(
+    ("chosen", "name", "shown"),
+    [
+        ("r-20261127-122304", "r-20261127-122304: LatencySpike", "LatencySpike"),
+        ("{r-20261127-122304,s}", "r-20261127-122304: LatencySpike", "…122304: LatencySpike"),
+        ("{r-20261127-122304,s}", "s: slow (shaded), due to", "s: slow (shaded), due to"),
+        ("s", ": slow (shaded), due to", "slow (shaded), due to"),
+        ("s", "pg1 checkpoint", "pg1 checkpoint"),
+    ],
+)
+def test_lanes_have_the_end_of_their_runs_name_if_several_runs_are_chosen(chosen: str, name: str, shown: str) -> None:
+    lanes = next(panel for panel in panels(load(DASHBOARDS / "json/live.json")) if panel["type"] == "state-timeline")
+    for one in lanes["transformations"]:
+        regex = one["options"]["regex"].replace("${run:raw}", chosen).removesuffix("g").strip("/")
+        name = re.sub(regex, one["options"]["renamePattern"].replace("$1", r"\1"), name)
+    assert name == shown
+
+
 @every_dashboard
 def test_labels_fit_the_height_of_their_panel(path: Path) -> None:
     letters = {2: 8, 3: 14}

@@ -49,9 +49,11 @@ ALERTS, SLOW = 0, 2
 RATE = 3
 """The query of the head for what a run does."""
 LANE_NAMES = {
-    "client_cpu": "client's processors",
-    "server_cpu": "server's processors",
-    "path": "path to the storage",
+    "client_cpu": "client CPU",
+    "server_cpu": "server CPU",
+    "log_device": "log disk",
+    "data_device": "data disk",
+    "path": "path",
 }
 """Layers that lanes call otherwise than the sentence does, for shortness."""
 
@@ -316,29 +318,14 @@ def test_a_runs_lane_says_that_it_is_slow_then_why_and_then_that_it_is_over(tmp_
     why = {"run": "r", "host": "h", "text": "because"}
     young = series("benchwatch_run_why_info", f"1x{SECONDS}", **why | {"run": "young"}, layer="cvm_queue")
     for slow, named, wanted in (
-        (f"1x{SECONDS}", "", words["unknown"]),
-        (f"1x{SECONDS}", f"_x20 1x{SECONDS}", words["log device"]),
+        (f"1x{SECONDS}", "", words["?"]),
+        (f"1x{SECONDS}", f"_x20 1x{SECONDS}", words["log disk"]),
         ("_x20 1x20 stale", "_x25 1x15 stale", 0),
     ):
         loads = [young, series("run:benchmark_slow:info", slow, run="r", host="h")]
         loads += [series("benchwatch_run_why_info", named, **why, layer="log_device")] if named else []
-        shown = {'{run="r", shown="r"}': wanted, '{run="young", shown="young"}': words["CVM queue"]}
+        shown = {'{run="r"}': wanted, '{run="young"}': words["CVM queue"]}
         shows(tmp_path, expression("live", LANES, SLOW), loads, shown)
-
-
-def test_lanes_have_the_name_of_their_run_only_if_several_runs_have_lanes(tmp_path: Path) -> None:
-    known = {"alertname": "LatencySpike", "severity": "warning", "alertstate": "firing"}
-    name = "oplog-full-20261127-122304"
-    slow, alert, of_host = (
-        series("run:benchmark_slow:info", f"1x{SECONDS}", run=name, host="h"),
-        series("ALERTS", f"1x{SECONDS}", **known, run="r"),
-        series("ALERTS", f"1x{SECONDS}", **known | {"alertname": "DiskFull"}, host="h"),
-    )
-    lanes = [expression("live", LANES, place) for place in (SLOW, ALERTS)]
-    shows(tmp_path, lanes[0], [slow, of_host], {f'{{run="{name}"}}': 1})
-    shows(tmp_path, lanes[0], [slow, alert], {f'{{run="{name}", shown="oplog…2304"}}': 1})
-    both = {'{run="r", shown="r", alertname="LatencySpike"}': 3, '{alertname="DiskFull"}': 3}
-    shows(tmp_path, lanes[1], [slow, alert, of_host], both)
 
 
 def lane_words() -> dict[str, str]:

@@ -37,6 +37,8 @@ _MOST = 4
 """Alerts that have a lane: with those of two runs and of checkpoints, seven."""
 _ALERT = "run, alertname, role, job"
 _DASHED = {"custom__lineStyle": {"fill": "dash", "dash": [6, 4]}}
+_BELOW = {"custom__lineWidth": 4}
+"""Of the data, below the line of the log: where both are alike, both are seen."""
 _NO_ROLE = "Nothing measured in this time range: the job `node` scrapes node_exporter, and run.yaml names the disks"
 
 
@@ -50,19 +52,6 @@ def _ever(series: str, by: str) -> str:
     return f"0 * group by ({by}) (last_over_time({series}[$__range] @ end()))"
 
 
-def _named(lanes_: str, firing: str) -> str:
-    """Lanes of runs with the run's name, cut in its middle, as label `shown` if there are lanes of several runs."""
-
-    def runs(alerts: str) -> str:
-        found = " or ".join(f"last_over_time({one}[$__range] @ end())" for one in (*SLOW, alerts))
-        return f"group by (run) ({found})"
-
-    every, several = runs(firing), f"count({runs(firing.replace('{', '{run!=' + chr(34) * 2 + ','))}) > 1"
-    name = f'label_replace({every}, "shown", "$1", "run", "(.+)")'
-    name = f'label_replace({name}, "shown", "$1…$2", "run", "(.{{5}}).{{3,}}(.{{4}})")'
-    return f"({lanes_}) * on (run) group_left (shown) ({name} and on () ({several}) or on (run) {every})"
-
-
 def _slow() -> str:
     """Each run's slow times by their cause; of two within a step, the lower layer."""
     known, why = SLOW
@@ -74,7 +63,7 @@ def _slow() -> str:
     return " or on (run) ".join([*reversed(causes), *slow, *(_ever(one, "run") for one in (known, why))])
 
 
-def events(height: int = 4) -> dashboard.Panel:
+def events(height: int = 5) -> dashboard.Panel:
     """The run's slow times with their causes, checkpoints, and alerts."""
     firing = f'ALERTS{{{CHOSEN},severity!="info",alertname!="RunSlow"}}'
     critical = firing.replace('severity!="info"', 'severity="critical"')
@@ -86,9 +75,9 @@ def events(height: int = 4) -> dashboard.Panel:
         "When a run was slow (shaded in the graphs below) and what the cause was (benchwatch why), checkpoints of the "
         f"database, and the {_MOST} alerts that fired for longest, with what each is about. Only what occurred in the "
         "time range has a lane.",
-        Query(_named(f"({alerts}) and on ({_ALERT}) {known}", firing), "{{shown}} {{alertname}} {{role}} {{job}}"),
+        Query(f"({alerts}) and on ({_ALERT}) {known}", "{{run}}: {{alertname}} {{role}} {{job}}"),
         Query(f"{busy} or on (host) {_ever(checkpoint, 'host')}", "{{host}} checkpoint"),
-        Query(f"{_named(_slow(), firing)} or on () vector(0)", "{{shown}} slow (shaded), due to"),
+        Query(f"{_slow()} or on () vector(0)", "{{run}}: slow (shaded), due to"),
         bad="lanes that begin together: the first names the cause.",
         none="Nothing recorded in this time range",
         height=height,
@@ -144,14 +133,14 @@ def disk_latency(height: int = 3) -> dashboard.Panel:
         disks = " or ".join(
             f'label_replace({await_seconds(device, op)}, "op", "{op}", "", "")' for op in ("write", "read")
         )
-        guest[role] = f"max ({of_role(f'({disks})', role)})"
+        guest[role] = f"max by (host) ({of_role(f'({disks})', role)})"
         below[f"{role} vdisk"] = f"max ({_of_vdisks(role, lambda by: storage.slowest('frontend', by, 'op'))})"
     return strip(
         "Disk latency",
         "Mean time of a request as the guest waits for it (total seconds by the number of requests): the slowest disk "
         "of each role, reading or writing. Dashed: the front end of its vdisk, the slowest, whose page covers some 3 s "
         "of every 10.",
-        Query(one_of("what", guest | below), "{{what}}"),
+        Query(one_of("what", guest | below), "{{host}} {{what}}"),
         unit="s",
         bad="log above 1 ms: each commit waits that long. A disk far above its vdisk: the path between.",
         none=_NO_ROLE,
@@ -160,9 +149,10 @@ def disk_latency(height: int = 3) -> dashboard.Panel:
         slow=f"node_memory_Dirty_bytes{{{HOST}}}",
         overrides=[
             *(
-                override("byRegexp", f"/^{role}( vdisk)?$/", color={"mode": "fixed", "fixedColor": color})
+                override("byRegexp", f"/\\b{role}( vdisk)?$/", color={"mode": "fixed", "fixedColor": color})
                 for role, color in (("log", PURPLE), ("data", ORANGE))
             ),
+            override("byRegexp", r"/\bdata$/", **_BELOW),
             override("byRegexp", "/ vdisk$/", **_DASHED),
         ],
     )
@@ -218,11 +208,11 @@ def vdisks(height: int = 2) -> dashboard.Panel:
         slow=f"nutanix_cvm_up{{{storage.CVM}}}",
         calcs=("lastNotNull", "min"),
         overrides=[
-            override("byName", name, color={"mode": "fixed", "fixedColor": color}, custom__lineWidth=width)
-            for name, color, width in (
-                ("log writes to oplog", PURPLE, 1.5),
-                ("data writes to oplog", ORANGE, 4),  # where both are alike, both are seen
-                ("data reads from HDD", RED, 1.5),
+            override("byName", name, color={"mode": "fixed", "fixedColor": color}, **more)
+            for name, color, more in (
+                ("log writes to oplog", PURPLE, {}),
+                ("data writes to oplog", ORANGE, _BELOW),
+                ("data reads from HDD", RED, {}),
             )
         ],
     )

@@ -49,8 +49,9 @@ def verdict(window: str = "") -> str:
         last = f"topk by (run) (1, max by (run, layer, text) (max_over_time(timestamp({info})[{window}:1s])))"
     else:
         last = f"topk by (run) (1, max by (run, layer, text) ({info}))"
-    # Its cause: the columns before say by how much the run is slower, and other panels that they have no data.
+    # Its cause alone: columns say by how much the run is slower, graphs how many requests there were and have no data.
     last = f'label_replace({last}, "text", "$1", "text", ".+?[.] (.+?)( Not seen:.*)?")'
+    last = f'label_replace({last}, "text", "$1$2", "text", "(.+) [(][0-9][^)]+ usually [^)]+[)](.+)")'
     words = [f'label_replace(max by (run) ({which}), "text", "{text}", "", "")' for which, text in _WORDS]
     return "\nor on (run) ".join([last, *words])
 
@@ -70,7 +71,7 @@ def _rates(tools: Sequence[Tool]) -> str:
     return "\nor on (run) ".join(found)
 
 
-def head(height: int = 6, tools: Sequence[Tool] = TOOLS, window: str = "") -> dashboard.Panel:
+def head(height: int = 5, tools: Sequence[Tool] = TOOLS, window: str = "") -> dashboard.Panel:
     """A line a run, the slowest first. `window`: how far back a sentence may be."""
     p99 = _percentile()
     ranked = " or ".join(

@@ -25,6 +25,12 @@ SHORT = (
 )
 """Names without the run where one is chosen, otherwise without its date."""
 
+LANE_NAMES = (
+    transformation("renameByRegex", regex="/^(${run:raw})?: /", renamePattern=""),
+    transformation("renameByRegex", regex="/^\\S{2,}(\\S{6}): /", renamePattern="…$1: "),
+)
+"""The same of lanes, which have little room: of a run's name its end."""
+
 
 def strip(
     label: str,
@@ -121,22 +127,22 @@ _BAND = override(
 GREY = "#2c3235"
 """Of a lane while nothing happens."""
 LAYERS = {
-    "client_cpu": "client's processors",
-    "server_cpu": "server's processors",
+    "client_cpu": "client CPU",
+    "server_cpu": "server CPU",
     "server": "server",
     "memory": "memory",
     "network": "network",
     "database": "database",
-    "log_device": "log device",
-    "data_device": "data device",
-    "path": "path to the storage",
+    "log_device": "log disk",
+    "data_device": "data disk",
+    "path": "path",
     "frontend": "vdisk",
     "oplog": "oplog",
     "read_source": "read source",
     "cvm_queue": "CVM queue",
     "backend": "back end",
 }
-"""Layers that `benchwatch why` names, in words."""
+"""Layers that `benchwatch why` names, in words that fit a bar of ten seconds."""
 
 
 def legend_only(words: str) -> str:
@@ -150,7 +156,7 @@ def legend_only(words: str) -> str:
 SLOW_LANE, CHECKPOINT_LANE, WARNING_LANE, CRITICAL_LANE, FIRST_LAYER = 1, 2, 3, 4, 5
 LANES = {
     0: (legend_only("nothing"), GREY),
-    SLOW_LANE: ("unknown", "dark-orange"),
+    SLOW_LANE: ("?", "dark-orange"),
     CHECKPOINT_LANE: ("checkpoint", "#2f4f85"),
     WARNING_LANE: ("warning", "#F2CC0C"),
     CRITICAL_LANE: ("critical", RED),
@@ -200,6 +206,7 @@ def lanes(
         ],
         overrides=[_NO_CLOCK],
         transformations=[
+            *LANE_NAMES,
             transformation("renameByRegex", regex="/ {2,}/g", renamePattern=" "),
             transformation("renameByRegex", regex="/^ | $/g", renamePattern=""),
         ],
