@@ -1,7 +1,8 @@
 """Pictures of all dashboards, of the exporter's pages, of `benchwatch watch` and of a report: a demo that really runs.
 
 Beside pgbench and fio, the simulated guest of a CVM has a pgbench whose oplog is full for 40 s: a spike, its cause and
-its alerts, of which the pictures are. Two variants of a pgbench in turn are what the report and the comparison show.
+its alerts, of which the pictures are. Two variants of a pgbench in turn are what the report and the comparison show;
+one, two and four of them at once are the databases of Density.
 """
 
 import argparse
@@ -43,6 +44,9 @@ _BOARDS = {
 }
 """Width and height of the pictures of boards that show the last five minutes."""
 _REPEATS, _VARIANT_SECONDS = 3, 10
+_DATABASES = (1, 2, 4)
+_COMMITS = {"on": "", "off": "-c synchronous_commit=off"}
+"""PGOPTIONS of the two configurations that are compared."""
 _TRIES, _PATIENCE = 3, 150
 """Of Chromium, and seconds of each."""
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -152,9 +156,11 @@ def _photograph(demo: Demo, camera: Camera, output: Path) -> None:
             camera.take(_url(demo, board, until - 300, until, *shown), output / f"{board}.png", width, height)
         camera.take(f"{demo.url('exporter')}/", output / "overview.png", 1280, 800)
         on, off = _variants(demo)
+        crowds = _crowds(demo)
+        time.sleep(15)  # results are scraped every 10 s
         chosen = f"{_url(demo, 'compare', begun, time.time(), off[-1])}&var-baseline={on[-1]}"
         camera.take(chosen, output / "compare.png", 1600, 1200)
-        density = _url(demo, "density", begun, time.time(), *on, *off)
+        density = _url(demo, "density", begun, time.time(), *crowds)
         camera.take(density, output / "density.png", 1600, 1200)
         versus = f"{demo.url('exporter')}/compare?base=sync-on&other=sync-off"
         camera.take(versus, output / "versus.png", 1280, 1100)
@@ -168,17 +174,38 @@ def _photograph(demo: Demo, camera: Camera, output: Path) -> None:
 def _variants(demo: Demo) -> tuple[list[str], list[str]]:
     """Two configurations of PostgreSQL in turn; the names of their runs."""
     pgbench = demo.postgres.pgbench("-n", "-T", str(_VARIANT_SECONDS), "-c", "4", "-j", "2")
-    variants = ["--variant", "on:", "--variant", "off:PGOPTIONS=-c synchronous_commit=off"]
+    variants = ["--variant", "on:", "--variant", f"off:PGOPTIONS={_COMMITS['off']}"]
     where = ["--runs.path", str(demo.runs.folder), "--name", "sync", "--repeat", str(_REPEATS)]
     _benchwatch(demo, "run", *where, *variants, "--", *pgbench)
-    time.sleep(15)  # results are scraped every 10 s
     on, off = ([f"sync-{which}-{number}" for number in range(1, _REPEATS + 1)] for which in ("on", "off"))
     return on, off
 
 
+def _crowds(demo: Demo) -> list[str]:
+    """Runs of several databases at once; their names."""
+    pgbench = demo.postgres.pgbench("-n", "-N", "-T", str(_VARIANT_SECONDS), "-c", "1")
+    names = []
+    for commit, options in _COMMITS.items():
+        for databases in _DATABASES:
+            names.append(f"density-{commit}-{databases}")
+            where = ["--runs.path", str(demo.runs.folder), "--name", names[-1], "--label", f"commit={commit}"]
+            workers = [
+                _started(demo, "run", *where, "--worker", f"db{number}", "--", *pgbench, PGOPTIONS=options)
+                for number in range(1, databases + 1)
+            ]
+            if any([worker.wait() for worker in workers]):
+                raise Failure(f"{names[-1]} failed")
+    return names
+
+
 def _benchwatch(demo: Demo, *arguments: str) -> None:
-    environment = os.environ | {"PGPASSFILE": str(demo.postgres.pgpass)}
-    subprocess.run([sys.executable, "-m", "benchwatch", *arguments], env=environment, check=True)
+    if _started(demo, *arguments).wait():
+        raise Failure(f"benchwatch {arguments[0]} failed")
+
+
+def _started(demo: Demo, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+    known = os.environ | {"PGPASSFILE": str(demo.postgres.pgpass)} | environment
+    return subprocess.Popen([sys.executable, "-m", "benchwatch", *arguments], env=known)
 
 
 def _url(demo: Demo, board: str, begin: float, end: float, *runs: str) -> str:

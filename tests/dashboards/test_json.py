@@ -237,6 +237,8 @@ def test_panels_have_queries_with_distinct_names(path: Path) -> None:
 @every_dashboard
 def test_gaps_stay_gaps(path: Path) -> None:
     for panel in panels(load(path)):
+        if called(panel) == "Total TPS by the number of databases":
+            continue  # no time is missing: not each kind has been run with each number
         custom = panel["fieldConfig"]["defaults"].get("custom") or {}
         assert not custom.get("spanNulls") and not custom.get("insertNulls"), panel["title"]
 

@@ -24,15 +24,17 @@ CHOSEN = {
     "__rate_interval": Value(f"{STEP}s", ""),
     "__range": Value(f"{SECONDS}s", ""),
 }
-DENSITY = next(path for path in FILES if path.stem == "density")
+CURVES, OF_LINEAR = "Total TPS by the number of databases", 3
+"""Of Density: the panel, and the query of the table."""
 Samples = Mapping[str, float]
 
 
-def expression(dashboard: str, panel: str, place: int = 0, **chosen: str) -> str:
+def expression(dashboard: str, panel: str, place: int = 0, **chosen: str | Value) -> str:
     """A panel's query as Grafana sends it, with all chosen but for what is said."""
     (path,) = [path for path in FILES if path.stem == dashboard]
     queries = [target.expression for target in targets(load(path)) if target.panel == panel]
-    return interpolate(queries[place], {**CHOSEN, **{name: Value(text, text) for name, text in chosen.items()}})
+    given = {name: Value(value, value) if isinstance(value, str) else value for name, value in chosen.items()}
+    return interpolate(queries[place], {**CHOSEN, **given})
 
 
 def variable(dashboard: str, name: str, **chosen: str) -> str:
@@ -287,8 +289,14 @@ def test_linear_is_what_the_run_of_the_same_kind_with_the_fewest_databases_reach
     expected = {"ahv1": 1.0, "ahv2": 0.9, "esxi1": 1.0, "esxi4": 0.8}
     labels = '{{run="{}", hypervisor="{}", tool="pgbench", kind="{} pgbench"}}'
     each = {labels.format(run, runs[run][0], runs[run][0]): part for run, part in expected.items()}
-    (query,) = [one for one in targets(load(DENSITY)) if one.panel == "Of linear"][1:]
-    shows(tmp_path, interpolate(query.expression, {**CHOSEN, "kind": kind}), loads, each)
+    shows(tmp_path, expression("density", "Runs", OF_LINEAR, kind=kind), loads, each)
+    totals = {"ahv1": (1000, 1000), "ahv2": (1800, 2000), "esxi1": (937.5, 937.5), "esxi4": (3000, 3750)}
+    curves = {
+        labels.format(run, runs[run][0], runs[run][0]).replace(" pgbench", f" pgbench{which}"): float(tps)
+        for run, both in totals.items()
+        for which, tps in zip(("", ", linear"), both, strict=True)
+    }
+    shows(tmp_path, expression("density", CURVES, 1, kind=kind), loads, curves)
 
 
 def test_alerts_of_two_jobs_of_fio_are_two(tmp_path: Path) -> None:
@@ -475,11 +483,10 @@ def test_results_of_workers_that_followed_each_other_are_not_added(tmp_path: Pat
     rates = {row.format(run): 2000.0 for run in ("base", "together")}
     evaluate(tmp_path, loads, SECONDS, {expression("compare", RESULTS, 6): rates}, ())
     kind = Value("(hypervisor|tool)", "", "hypervisor,tool", '"hypervisor","tool"')
-    (query,) = [one for one in targets(load(DENSITY)) if one.panel == "Of linear"][1:]
     each = {
         f'{{run="{run}", hypervisor="ahv", tool="pgbench", kind="ahv pgbench"}}': 1.0 for run in ("base", "together")
     }
-    shows(tmp_path, interpolate(query.expression, {**CHOSEN, "kind": kind}), loads, each)
+    shows(tmp_path, expression("density", "Runs", OF_LINEAR, kind=kind), loads, each)
 
 
 def test_latencies_are_compared_with_those_of_the_same_unit(tmp_path: Path) -> None:
@@ -689,10 +696,9 @@ def test_a_run_is_one_line_of_the_table_of_density(tmp_path: Path) -> None:
         labels = {"run": "two", "worker": f"db{number}"}
         loads.append(series("pgbench_result_latency_average_seconds", f"0.01x{SECONDS}", **labels))
     kind = Value("tool", "", "tool", '"tool"')
-    found = [one.expression for one in targets(load(DENSITY)) if one.panel == "Runs"]
     line = '{run="two", tool="pgbench", kind="pgbench"}'
-    for query, value in zip(found, (2, 1350, 675, 1, 0.5, 0.01), strict=True):
-        shows(tmp_path, interpolate(query, {**CHOSEN, "kind": kind}), loads, {line: value})
+    for place, value in enumerate((2, 1350, 675, 1, 0.5, 0.01)):
+        shows(tmp_path, expression("density", "Runs", place, kind=kind), loads, {line: value})
 
 
 def test_a_run_of_which_a_database_has_no_result_is_not_one_of_fewer_databases(tmp_path: Path) -> None:
@@ -700,9 +706,8 @@ def test_a_run_of_which_a_database_has_no_result_is_not_one_of_fewer_databases(t
     # A process of another tool beside the databases makes the run no other kind.
     loads.append(series("benchwatch_run_info", f"1x{SECONDS}", run="two", worker="disk", tool="fio"))
     kind = Value("tool", "", "tool", '"tool"')
-    (query,) = [one for one in targets(load(DENSITY)) if one.panel == "Of linear"][:1]
     shown = {'{run="two", tool="pgbench", kind="pgbench"}': 2}
-    shows(tmp_path, interpolate(query.expression, {**CHOSEN, "kind": kind}), loads, shown)
+    shows(tmp_path, expression("density", "Runs", kind=kind), loads, shown)
 
 
 def test_what_the_cvm_takes_is_no_part_of_what_the_databases_take(tmp_path: Path) -> None:

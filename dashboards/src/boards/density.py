@@ -10,7 +10,7 @@ from .machine import NONE
 from .panels import BOTH, stat
 from .queries import HOST, RUN, Query, alive, followed, mean, mean_of, now, once, peak, processors, rate
 from .strips import strip
-from .tables import RUN_COMPARED, Column, bars, table
+from .tables import RUN_COMPARED, Column, curves, table
 
 _NO_RESULT = "No result of pgbench at the end of this time range"
 _KIND = "${kind:csv}"
@@ -37,7 +37,8 @@ _WORST, _BEST = _of("tps", "min"), _of("tps", "max")
 _LATENCY = _of("latency_average_seconds", "max")
 # Linear: what the runs with the fewest databases of their kind reach with each of them, the mean of equal ones.
 _FEWEST = f"({_COUNT}) == on ({_KIND}) group_left () min by ({_KIND}) ({_COUNT})"
-_LINEAR = f"({_EACH}) / on ({_KIND}) group_left () avg by ({_KIND}) (({_EACH}) and on (run) ({_FEWEST}))"
+_BASE = f"avg by ({_KIND}) (({_EACH}) and on (run) ({_FEWEST}))"
+_LINEAR = f"({_EACH}) / on ({_KIND}) group_left () {_BASE}"
 _SPREAD = f"({_WORST}) / on (run) group_left () ({_BEST})"
 _TPS = f"pgbench_tps{{{RUN}}}"
 
@@ -47,39 +48,48 @@ def _named(expression: str) -> str:
     return f'label_join({expression}, "kind", " ", ${{kind:doublequote}})'
 
 
-def _points(name: str) -> list[dashboard.DataTransformerConfig]:
-    """A line for each number of databases, a column for each kind; of equal runs the mean."""
-    return [
-        transformation("merge"),
-        transformation("filterFieldsByName", include={"names": ["kind", "Value #A", "Value #B"]}),
-        transformation(
-            "organize", renameByName={"Value #A": "databases", "Value #B": name}, excludeByName={}, indexByName={}
-        ),
-        transformation("sortBy", fields={}, sort=[{"field": "databases"}]),
-        transformation(
-            "groupBy",
-            fields={
-                "kind": {"operation": "groupby", "aggregations": []},
-                "databases": {"operation": "groupby", "aggregations": []},
-                name: {"operation": "aggregate", "aggregations": ["mean"]},
-            },
-        ),
-        transformation("groupingToMatrix", columnField="kind", rowField="databases", valueField=f"{name} (mean)"),
-    ]
+def _with_linear(value: str, linear: str) -> str:
+    """Points of each kind, and those of a further kind, linear."""
+    further = f'label_replace({_named(linear)}, "kind", "$1, linear", "kind", "(.*)")'
+    return f"{_named(value)} or {further}"
 
 
-def _by_number(title: str, shows: str, value: str, name: str, *, unit: str, bad: str) -> dashboard.Panel:
-    return bars(
-        title,
-        f"{shows} By the number of databases, one colour for each kind of run (the labels chosen as Kind).",
-        now(_named(_COUNT)),
-        now(_named(value)),
-        category="databases\\kind",
-        unit=unit,
-        bad=bad,
+def _curves() -> dashboard.Panel:
+    """A line for each kind; of equal runs the mean."""
+    return curves(
+        "Total TPS by the number of databases",
+        "Transactions per second of all databases of a run together, the mean of equal runs, one line for each kind of "
+        "run (the labels chosen as Kind). Dashed: linear, each database as fast as those of the run with the fewest.",
+        now(_with_linear(_COUNT, _COUNT)),
+        now(_with_linear(_TOTAL, f"({_COUNT}) * on ({_KIND}) group_left () {_BASE}")),
+        x="databases\\kind",
+        unit="short",
+        bad="far below linear, flat or falling to the right: the storage or the host is saturated.",
         none=_NO_RESULT,
-        size=(12, 8),
-        before=_points(name),
+        size=(24, 10),
+        dashed="/, linear$/",
+        before=[
+            transformation("merge"),
+            transformation("filterFieldsByName", include={"names": ["kind", "Value #A", "Value #B"]}),
+            transformation(
+                "organize", renameByName={"Value #A": "databases", "Value #B": "TPS"}, excludeByName={}, indexByName={}
+            ),
+            transformation("sortBy", fields={}, sort=[{"field": "databases"}]),
+            transformation(
+                "groupBy",
+                fields={
+                    "kind": {"operation": "groupby", "aggregations": []},
+                    "databases": {"operation": "groupby", "aggregations": []},
+                    "TPS": {"operation": "aggregate", "aggregations": ["mean"]},
+                },
+            ),
+            transformation("groupingToMatrix", columnField="kind", rowField="databases", valueField="TPS (mean)"),
+            transformation(
+                "convertFieldType",
+                fields={},
+                conversions=[{"targetField": "databases\\kind", "destinationType": "number"}],
+            ),
+        ],
     )
 
 
@@ -194,23 +204,7 @@ BOARD = Board(
         Row(
             "Finished runs by their number of databases",
             [
-                _by_number(
-                    "Total TPS",
-                    "Transactions per second of all databases of a run together.",
-                    _TOTAL,
-                    "Total TPS",
-                    unit="short",
-                    bad="flat or falling to the right: the storage or the host is saturated.",
-                ),
-                _by_number(
-                    "Of linear",
-                    "TPS of a database divided by that in the run of the same kind with the fewest databases: 100 % "
-                    "is linear.",
-                    _LINEAR,
-                    "of linear",
-                    unit="percentunit",
-                    bad="below 80 %: each additional database slows the others.",
-                ),
+                _curves(),
                 table(
                     "Runs",
                     "The same in numbers; and the slowest database of a run by its fastest. A run of which a "

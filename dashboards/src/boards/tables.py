@@ -247,3 +247,51 @@ def course(
         ],
         time_from=length,
     )
+
+
+def curves(
+    title: str,
+    shows: str,
+    *queries: Query,
+    x: str,
+    unit: str,
+    bad: str,
+    none: str,
+    size: tuple[int, int],
+    before: Sequence[dashboard.DataTransformerConfig],
+    dashed: str,
+) -> dashboard.Panel:
+    """Lines over the field `x`; `dashed`: a pattern of names of those that are compared with."""
+    return panel(
+        "trend",
+        title,
+        shows,
+        bad,
+        queries,
+        trend.Options(legend=legend(), tooltip=tooltip(), x_field=x),
+        unit=unit,
+        none=none,
+        size=size,
+        custom=timeseries.FieldConfig(
+            draw_style=common.GraphDrawStyle.LINE,
+            line_width=2,
+            show_points=common.VisibilityMode.ALWAYS,
+            point_size=7,
+            span_nulls=True,
+            axis_soft_min=0,
+        ),
+        color=dashboard.FieldColor(mode=dashboard.FieldColorModeId.PALETTE_CLASSIC),
+        overrides=[
+            override("byName", x, unit="none"),
+            override(
+                "byRegexp",
+                dashed,
+                color={"mode": "shades", "fixedColor": "#8e8e8e"},
+                custom__lineStyle={"fill": "dash", "dash": [8, 6]},
+                custom__lineWidth=1,
+                custom__showPoints="never",
+            ),
+        ],
+        transformations=before,
+        format_=prometheus.PromQueryFormat.TABLE,
+    )
