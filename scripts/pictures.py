@@ -193,7 +193,7 @@ def _crowds(demo: Demo) -> list[str]:
                 _started(demo, "run", *where, "--worker", f"db{number}", "--", *pgbench, PGOPTIONS=options)
                 for number in range(1, databases + 1)
             ]
-            if any([worker.wait() for worker in workers]):
+            if sum(worker.wait() for worker in workers):
                 raise Failure(f"{names[-1]} failed")
     return names
 
