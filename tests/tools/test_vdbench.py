@@ -269,3 +269,11 @@ def test_a_figure_that_no_disk_can_have_is_not_measured(rate: str) -> None:
     assert damaged != text
     state, _, _ = reports_of(damaged.encode())
     assert values(state, "vdbench_ios_total") == {(): sum(float(row[1]) for row in rows[:-1])}
+
+
+def test_a_figure_below_zero_is_not_measured() -> None:
+    text = text_of("rate-warmup-50406")
+    *_, last = ROW.finditer(text)
+    damaged = f"{text[: last.end() - len(last[3])]}-{last[3]}{text[last.end() :]}"
+    state, _, _ = reports_of(damaged[: damaged.index("\n", last.end()) + 1].encode())
+    assert values(state, "vdbench_iops") and not values(state, "vdbench_bandwidth_bytes_per_second")

@@ -407,7 +407,7 @@ def _check(samples: Sequence[Sample | SampleColumn]) -> None:
         if isinstance(sample, SampleColumn):
             numbers = sample.numbers
         elif isinstance(value := sample.value, HistogramValue):
-            numbers = [*value.counts, value.sum]
+            numbers = [*value.counts, *([] if math.isnan(value.sum) else [value.sum])]  # NaN: unknown
             if any(low > high for low, high in pairwise(value.counts)):
                 raise Failed("histogram", f"{sample.family.name} {sample.labels} decreases")
         elif isinstance(value, SummaryValue):

@@ -203,7 +203,7 @@ class Console(KitParser):
                 value = float(text)
             except ValueError:
                 continue
-            if key is None or not abs(value) < _MOST or (key[0] in TIMES and not value):
+            if key is None or not 0 <= value < _MOST or (key[0] in TIMES and not value):
                 continue
             yield key, value * (MS if key[0] in TIMES else scale * FIGURES[key[0]].scale)
 
