@@ -139,3 +139,12 @@ def test_a_refused_connection_is_a_failure_also_in_a_file_of_its_own() -> None:
     assert (state.outcome, misread) == ("failed", [])
     assert state.reason.endswith("connection refused")
     assert read(b"nosuchdb is not registered\n")[0].outcome == "failed"
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "1e400", "-5", "9" * 400, ""])
+def test_a_figure_that_is_no_number_is_not_read(number: str) -> None:
+    data = recording("run-pg-json-d383d2b")
+    (line, *_) = re.findall(rb"^\[\{.*\n", data, re.M)
+    state, misread = read(re.sub(rb'("Count":")\d+', rb"\g<1>" + number.encode(), line, count=1) + line)
+    assert [one.reason for one in misread] == ["other_text"]
+    assert len(state.history) == 1

@@ -170,3 +170,16 @@ def test_ctrl_c_interrupts_it() -> None:
     state, _ = read(*texts("interrupted-2.3.0", "err", "out"))
     assert state.outcome == "interrupted"
     assert values(state, "memtier_result_operations_per_second") == {(): 26116.69}
+
+
+LINE = (
+    "[RUN #1 40%,   2 secs]  2 threads  5 conns:  115 ops,  61533 (avg:  57) ops/sec, 3.49MB/sec (avg: 3MB/sec), "
+    "{} (avg:  0.17) msec latency\n"
+)
+TABLE = "ALL STATS\nType         Ops/sec    Avg. Latency     KB/sec\nTotals      {}   0.15   3.1\n"
+
+
+@pytest.mark.parametrize(("text", "number"), [(LINE, "nan"), (TABLE, "1.2.3")])
+def test_a_figure_that_is_no_number_is_not_read(text: str, number: str) -> None:
+    assert len(read(text.format(number).encode())[1]) == 1
+    assert not read(text.format("0.16").encode())[1]

@@ -50,10 +50,7 @@ class Messages(KitParser):
         line = LINE.match(text)
         if line is None:
             return None
-        try:
-            now = datetime.fromisoformat(f"{line[1]}Z").timestamp()
-        except ValueError:  # a day that does not exist
-            return None
+        now = datetime.fromisoformat(f"{line[1]}Z").timestamp()
         if interval := INTERVAL.match(line[2]):
             self._interval = int(interval[1]) / 1e3
         elif "Warmup complete" in line[2]:

@@ -160,11 +160,11 @@ def _operations(text: str) -> Iterator[tuple[str, dict[str, float]]]:
     if line := PLAIN.match(text) or TABLE.match(text):
         yield line[1], dict(zip(COLUMNS, map(float, line.groups()[1:]), strict=True))
     elif text.startswith(JSON):
-        try:
-            found = [(one["Operation"], {name: float(one[name]) for name in COLUMNS}) for one in ROWS.decode(text)]
-        except (ValueError, KeyError):  # torn, or not what it looks like
-            return
-        yield from found
+        for one in ROWS.decode(text):
+            figures = [one.get(name, "") for name in ("Operation", *COLUMNS)]
+            if not (re.fullmatch(NAME, figures[0]) and all(re.fullmatch(NUMBER, figure) for figure in figures[1:])):
+                raise ValueError(text)
+            yield figures[0], dict(zip(COLUMNS, map(float, figures[1:]), strict=True))
 
 
 GO_YCSB = TextTool(

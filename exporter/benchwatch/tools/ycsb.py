@@ -87,13 +87,10 @@ class StatusLines(KitParser):
 
     def line(self, text: str) -> Sequence[Record] | None:
         """See KitParser."""
-        try:
-            if line := LINE.match(text):
-                return [self._status(line)]
-            if MORE.match(text):
-                return [ToolReport(self._before, self._figures(text), length=self._length)]
-        except ValueError:  # a torn number, or a day that does not exist
-            return None
+        if line := LINE.match(text):
+            return [self._status(line)]
+        if MORE.match(text):
+            return [ToolReport(self._before, self._figures(text), length=self._length)]
         if part := JSON.match(text):
             self._json[part[1]] = part[2]
             text = "[{metric}], {measurement}, {value}".format_map(self._json) if len(self._json) == 3 else "["

@@ -36,7 +36,10 @@ class KitParser(LineParser):
         self._reported = 0.0  # the time of the last report
 
     def line(self, text: str) -> Sequence[Record] | None:
-        """The records of a line that is no report by the templates; None: the other patterns are to read it."""
+        """The records of a line that is no report by the templates; None: the other patterns are to read it.
+
+        Raises ValueError if the line is none that the tool prints.
+        """
         return None
 
     def derive(self, figures: dict[Key, float]) -> None:
@@ -84,7 +87,11 @@ class KitParser(LineParser):
         forms = self.forms
         if report := self._by_template(text):
             return [report]
-        if (found := self.line(text)) is not None:
+        try:
+            found = self.line(text)
+        except ValueError:  # what looks like a number or a day is none
+            return None
+        if found is not None:
             return found
         if banner := re.match(forms.banner, text):
             return self._banner(banner.groupdict())
