@@ -36,14 +36,13 @@ class Axis(NamedTuple):
     """The only ticks, if any: place and text."""
 
 
-def time(seconds: float) -> str:
-    """A short time: 1.25 ms."""
-    return numbers.trimmed(numbers.latency(seconds)) if seconds else "0"
+def _short(write: Callable[[float], str]) -> Callable[[float], str]:
+    """The function that writes values so without trailing zeros, and 0 without a unit."""
+    return lambda value: numbers.trimmed(write(value)) if value else "0"
 
 
-def bandwidth(value: float) -> str:
-    """Bytes a second: 4.2 MiB/s."""
-    return numbers.trimmed(numbers.bandwidth(value)) if value else "0"
+time = _short(numbers.latency)
+"""A short time: 1.25 ms."""
 
 
 def foot(values: Iterable[Array]) -> float:
@@ -62,13 +61,8 @@ def count(number: float) -> str:
     return numbers.trimmed(numbers.rate_in_full(number))
 
 
-def bits(value: float) -> str:
-    """Bytes a second in bits: 4.2 Gbit/s."""
-    return numbers.trimmed(numbers.bits(value)) if value else "0"
-
-
-BANDWIDTH = Axis("bandwidth", bandwidth, ",.4~r", unit=numbers.size)
-NETWORK = Axis("throughput", bits, ".4~s", "bit/s", lambda most: (1 / 8, ""))
+BANDWIDTH = Axis("bandwidth", _short(numbers.bandwidth), ",.4~r", unit=numbers.size)
+NETWORK = Axis("throughput", _short(numbers.bits), ".4~s", "bit/s", lambda most: (1 / 8, ""))
 LATENCY = Axis("latency", time, ".4~s", "s", log=True)
 RATIO = Axis("part", numbers.part, ".3~%", most=1.0)
 OPERATIONS = Axis("operations a second", count)
