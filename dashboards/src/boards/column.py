@@ -171,20 +171,20 @@ def written(height: int = 2) -> dashboard.Panel:
 
     def of(counter: str, role: str) -> str:
         disks = f"sum by (host, device) ({rate(node(counter, f'{role}_device'))})"
-        return f"sum ({of_role(disks, role)})"
+        return f"sum by (host) ({of_role(disks, role)})"
 
     return strip(
         "Written",
         "Bytes a second that the disks of each role write.",
-        Query(one_of("what", {role: of("written_bytes_total", role) for role in ("log", "data")}), "{{what}}"),
+        Query(one_of("what", {role: of("written_bytes_total", role) for role in ("log", "data")}), "{{host}} {{what}}"),
         unit="Bps",
         bad="a burst of data writes while the log's vanish: commits wait behind a checkpoint.",
         none=_NO_ROLE,
         height=height,
         slow=f"node_memory_Dirty_bytes{{{HOST}}}",
         overrides=[
-            override("byName", name, color={"mode": "fixed", "fixedColor": color})
-            for name, color in (("log", PURPLE), ("data", ORANGE))
+            override("byRegexp", f"/\\b{role}$/", color={"mode": "fixed", "fixedColor": color})
+            for role, color in (("log", PURPLE), ("data", ORANGE))
         ],
     )
 
