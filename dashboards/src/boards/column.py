@@ -37,7 +37,7 @@ _MOST = 4
 """Alerts that have a lane: with those of two runs and of checkpoints, seven."""
 _ALERT = "run, alertname, role, job"
 _DASHED = {"custom__lineStyle": {"fill": "dash", "dash": [6, 4]}}
-_BELOW = {"custom__lineWidth": 4}
+_BELOW = {"custom__lineWidth": 3}
 """Of the data, below the line of the log: where both are alike, both are seen."""
 _NO_ROLE = "Nothing measured in this time range: the job `node` scrapes node_exporter, and run.yaml names the disks"
 
@@ -149,7 +149,7 @@ def disk_latency(height: int = 3) -> dashboard.Panel:
         slow=f"node_memory_Dirty_bytes{{{HOST}}}",
         overrides=[
             *(
-                override("byRegexp", f"/\\b{role}( vdisk)?$/", color={"mode": "fixed", "fixedColor": color})
+                override("byRegexp", f"/\\b{role}( vdisk)?$/", color={"mode": "shades", "fixedColor": color})
                 for role, color in (("log", PURPLE), ("data", ORANGE))
             ),
             override("byRegexp", r"/\bdata$/", **_BELOW),
@@ -183,7 +183,7 @@ def written(height: int = 2) -> dashboard.Panel:
         height=height,
         slow=f"node_memory_Dirty_bytes{{{HOST}}}",
         overrides=[
-            override("byRegexp", f"/\\b{role}$/", color={"mode": "fixed", "fixedColor": color})
+            override("byRegexp", f"/\\b{role}$/", color={"mode": "shades", "fixedColor": color})
             for role, color in (("log", PURPLE), ("data", ORANGE))
         ],
     )

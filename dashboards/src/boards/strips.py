@@ -22,8 +22,9 @@ SLOW = ('run:benchmark_slow:info{run=~"$run"}', 'benchwatch_run_why_info{run=~"$
 SHORT = (
     transformation("renameByRegex", regex="/^${run:raw} /", renamePattern=""),
     transformation("renameByRegex", regex="/-20[0-9]{6}-([0-9]{6})/", renamePattern="-$1"),
+    transformation("renameByRegex", regex="/^(\\S{5})\\S{3,}(-[0-9]{6} )/", renamePattern="$1…$2"),
 )
-"""Names without the run where one is chosen, otherwise without its date."""
+"""Names without the run where one is chosen, otherwise with the begin of its name and its time."""
 
 LANE_NAMES = (
     transformation("renameByRegex", regex="/^(${run:raw})?: /", renamePattern=""),
