@@ -120,11 +120,13 @@ class Reader:
 
     def _take(self, stream: Stream, data: bytes, arrived: float, now: float) -> None:
         stream.settled = False
-        before = stream.parser.records
+        before, unfinished = stream.parser.records, data[-1:] not in b"\r\n"
         self._apply(stream, stream.parser.feed(data), arrived)
         # What was not there at the last look is newer than that look, even if the file's time is older.
         came = arrived if self.now is None else max(arrived, min(self.now, now))
-        self._note_time(stream, arrived, came, reported=stream.parser.records != before)
+        # A line that has begun counts: who reads it with the lines before cannot tell when these were written.
+        understood = stream.parser.records
+        self._note_time(stream, arrived, came, reported=understood != before or (unfinished and understood > 0))
         self.changes += 1
 
     def _note_time(self, stream: Stream, written: float, came: float, *, reported: bool) -> None:
