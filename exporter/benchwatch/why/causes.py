@@ -9,29 +9,17 @@ from .storage import slow_disks, storage_causes
 from .waits import OUTSIDE, UNEXPLAINED
 from .window import DATA, LOCK, LOG, OTHER, WORK
 
-_BUSY, _FULL, _MORE_BUSY = 0.75, 0.95, 0.15
-"""The part of the processors that is busy where they are missing; where nobody knows who wants them, they must be full,
-and by so much more than usual.
-"""
+_FULL = 0.95
+"""The part of the processors that is busy where none is free."""
 _PRESSURE, _QUEUE, _STEAL, _MEMORY, _RECLAIM, _SWAP, _RETRANSMITS = 0.1, 0.25, 0.03, 0.02, 1000.0, 100.0, 10.0
 """The least of each figure of a machine that can matter, in its unit."""
-_OF_A_PROCESSOR = 0.3
-"""What a process must use more than usual to be named, processors."""
-_MANY = 8
-"""I/Os in a row that a holder of a lock waits for."""
-_AS_USUAL = 0.8
-"""The part of the usual rate that is as usual."""
-_UNANSWERED = 0.2
-"""The part of a slow time in which a database must have answered no question."""
-_LONGEST = 80
-"""Characters of a query."""
 
 
 def causes(case: SlowCase) -> Iterator[Cause]:
     """All that apply, in the order in which they are believed."""
     of, now, server = case.of, case.now, case.facts.server
     more, whole = of.more(), of.slower
-    if not whole and of.now.rate >= _AS_USUAL * of.usual.rate:
+    if not whole and of.now.rate >= 0.8 * of.usual.rate:
         return
     if now.silent("node", server) >= 0.5:
         yield Cause("server", f"{server} does not answer: its node_exporter is silent")
@@ -50,7 +38,7 @@ def causes(case: SlowCase) -> Iterator[Cause]:
     unanswered = max(now.silent("postgres", server), 0.0 if up is None else 1 - up) if case.facts.database else 0.0
     # Where it goes on, the first reports have the time that their operations waited.
     said = "answers no question" if unanswered >= 0.5 else "answered no question at first"
-    silence = [Cause("database", f"PostgreSQL on {server} {said}")] if unanswered >= _UNANSWERED else []
+    silence = [Cause("database", f"PostgreSQL on {server} {said}")] if unanswered >= 0.2 else []
     if not whole:
         yield from silence
         return
@@ -58,9 +46,9 @@ def causes(case: SlowCase) -> Iterator[Cause]:
     locked = more[LOCK] >= PART * whole and longest >= 0.1
     slow = slow_disks(case)
     on_devices = more[LOG] + more[DATA]
-    # Behind a slow device, sessions wait for locks too: as long as their holders wait for some I/Os.
+    # Behind a slow device, sessions wait for locks too: as long as their holders wait for some I/Os in a row.
     slowest = max((disk.now for disk in slow), default=0.0)
-    if locked and more[LOCK] > 2 * on_devices and longest >= _MANY * slowest:
+    if locked and more[LOCK] > 2 * on_devices and longest >= 8 * slowest:
         yield Cause("database", _said_of_lock(case, longest), more[LOCK])
     checkpoint = _said_of_checkpoint(case)
     if checkpoint and (slow or on_devices >= PART * whole):
@@ -76,7 +64,7 @@ def _outside_storage(case: SlowCase, checkpoint: str) -> Iterator[Cause]:
     """Of a run that is slower, after its devices and locks: network, checkpoints, and other work of the database."""
     more, whole, now, server = case.of.more(), case.of.slower, case.now, case.facts.server
     # Where processors are always full, time outside the database may as well be spent waiting for one.
-    full = any((now.busy(host) or 0.0) >= _FULL for host in case.facts.hosts)
+    full = any((now.processors(host).busy or 0.0) >= _FULL for host in case.facts.hosts)
     answered = case.facts.database and now.active is not None and not case.of.now.stuck
     if answered and more[OUTSIDE] >= 0.5 * whole and not full:
         yield Cause("network", "between the benchmark and the database", more[OUTSIDE])
@@ -98,18 +86,18 @@ def _grown(now: float | None, usual: float | None, floor: float) -> bool:
 
 def _hot(case: SlowCase, host: str) -> bool:
     """Whether a machine's processors are missing: busy or stolen, and more wanted than usual."""
-    busy = case.now.busy(host) or 0.0
-    if _grown(case.now.steal(host), case.was.steal(host), _STEAL) or (busy >= _BUSY and _wanted(case, host)):
+    now, was = case.now.processors(host), case.was.processors(host)
+    busy, usually = now.busy or 0.0, 1.0 if was.busy is None else was.busy
+    if _grown(now.steal, was.steal, _STEAL) or (busy >= 0.75 and _wanted(case, host)):
         return True
-    known = case.now.pressure(host) is not None or case.now.queue(host) is not None
-    usually = case.was.busy(host)
-    return not known and busy >= max(_FULL, (1.0 if usually is None else usually) + _MORE_BUSY)
+    # Where nobody knows who wants them, they must be full.
+    return now.pressure is None and now.queue is None and busy >= max(_FULL, usually + 0.15)
 
 
 def _wanted(case: SlowCase, host: str) -> bool:
     """Whether more processes than usual wait for a processor."""
-    waiting = _grown(case.now.pressure(host), case.was.pressure(host), _PRESSURE)
-    return waiting or _grown(case.now.queue(host), case.was.queue(host), _QUEUE)
+    now, was = case.now.processors(host), case.was.processors(host)
+    return _grown(now.pressure, was.pressure, _PRESSURE) or _grown(now.queue, was.queue, _QUEUE)
 
 
 def _server_cpu(case: SlowCase) -> Cause:
@@ -119,14 +107,13 @@ def _server_cpu(case: SlowCase) -> Cause:
 
 
 def _said_of_processors(case: SlowCase, host: str) -> str:
-    busy, usually = case.now.busy(host) or 0.0, case.was.busy(host)
-    said = f"the processors of {host or 'its machine'} are {100 * busy:.0f} % busy"
+    now, usually = case.now.processors(host), case.was.processors(host).busy
+    said = f"the processors of {host or 'its machine'} are {100 * (now.busy or 0.0):.0f} % busy"
     said += "" if usually is None else f", usually {100 * usually:.0f} %"
-    queue, steal = case.now.queue(host) or 0.0, case.now.steal(host) or 0.0
-    said += f", {queue + 1:.1f} processes want each" if queue >= _QUEUE else ""
-    said += f"; the hypervisor takes {100 * steal:.0f} % (steal)" if steal >= _STEAL else ""
+    said += f", {now.queue + 1:.1f} processes want each" if now.queue and now.queue >= _QUEUE else ""
+    said += f"; the hypervisor takes {100 * now.steal:.0f} % (steal)" if now.steal >= _STEAL else ""
     name, used, before = case.more_used("benchwatch_process_processors", host)
-    if used - (before or 0.0) >= _OF_A_PROCESSOR:
+    if used - (before or 0.0) >= 0.3:
         said += f"; {name} uses {used:.1f} of them, usually {before or 0.0:.1f}"
     return said
 
@@ -153,7 +140,7 @@ def _said_of_lock(case: SlowCase, longest: float) -> str:
         return said
     _, labels = max(blockers, key=lambda blocker: float(blocker[0].max()))
     on = f" on {labels['relation']}" if labels.get("relation") else ""
-    query = labels.get("query", "")[:_LONGEST]
+    query = labels.get("query", "")[:80]
     state = " (idle in its transaction)" if labels.get("state") == "idle in transaction" else ""
     return f"{said}; the lock{on} is held by {query!r}{state}"
 

@@ -27,6 +27,19 @@ class DeviceWork(NamedTuple):
     """Of a mean operation, bytes."""
 
 
+class Processors(NamedTuple):
+    """Those of a machine."""
+
+    busy: float | None = None
+    """The part of their time in which they work."""
+    steal: float = 0.0
+    """The part that the hypervisor takes."""
+    queue: float | None = None
+    """Processes that wait for each of them."""
+    pressure: float | None = None
+    """The part of the time in which processes wait for one."""
+
+
 @dataclass(frozen=True)
 class TimeWindow:
     """A time of a run, Unix seconds."""
@@ -59,53 +72,37 @@ class TimeWindow:
             if len(values := one.within(self.begin, self.end)):
                 yield one.labels, float(values.sum()) / max(scrapes, len(values))
 
-    def busy(self, host: str) -> float | None:
-        """The part of a machine's processors that work."""
-        idle = [self.rate(_CPU, host=host, mode=mode) or 0.0 for mode in ("idle", "iowait")]
-        number = self._processors(host)
-        return min(1.0, max(0.0, 1 - sum(idle) / number)) if number else None
-
-    def steal(self, host: str) -> float | None:
-        """The part of a machine's processors that its hypervisor takes."""
-        stolen, number = self.rate(_CPU, host=host, mode="steal"), self._processors(host)
-        return stolen / number if number and stolen is not None else None
-
-    def queue(self, host: str) -> float | None:
-        """Processes that wait for each processor of a machine."""
-        running, number = self.mean("node_procs_running", host=host), self._processors(host)
-        return max(0.0, running / number - 1) if number and running is not None else None
-
-    def pressure(self, host: str) -> float | None:
-        """The part of the time in which processes of a machine wait for a processor."""
-        return self.rate("node_pressure_cpu_waiting_seconds_total", host=host)
-
-    def _processors(self, host: str) -> int:
-        return sum(1 for _ in self.seen.of(_CPU, host=host, mode="idle"))
+    def processors(self, host: str) -> Processors:
+        """How a machine's processors are used."""
+        number = sum(1 for _ in self.seen.of(_CPU, host=host, mode="idle"))
+        pressure = self.rate("node_pressure_cpu_waiting_seconds_total", host=host)
+        if not number:
+            return Processors(pressure=pressure)
+        idle = sum(self.rate(_CPU, host=host, mode=mode) or 0.0 for mode in ("idle", "iowait"))
+        steal = (self.rate(_CPU, host=host, mode="steal") or 0.0) / number
+        running = self.mean("node_procs_running", host=host)
+        queue = None if running is None else max(0.0, running / number - 1)
+        return Processors(min(1.0, max(0.0, 1 - idle / number)), steal, queue, pressure)
 
     def silent(self, job: str, host: str) -> float:
         """The part of the scrapes of a target without an answer; 0 where it is not known."""
         answered = (one.mean(self.begin, self.end) for one in self.seen.of("up", job=job, host=host))
         return 1 - min((mean for mean in answered if mean is not None), default=1.0)
 
-    @cached_property
-    def disks(self) -> Mapping[tuple[str, str], DeviceWork]:
-        """The operations of the run's devices, by device and operation, without those that are not measured."""
-        every = {(device, op): self._disk(device, op) for device in self.facts.devices for op in _DISK}
-        return {key: work for key, work in every.items() if work}
-
     def disk(self, device: str, op: str) -> DeviceWork:
-        """An operation of a device."""
-        return self.disks.get((device, op), DeviceWork())
-
-    def _disk(self, device: str, op: str) -> DeviceWork | None:
+        """An operation of a device of the server."""
+        if op not in _DISK:
+            return DeviceWork()
         where = {"host": self.facts.server, "device": device}
         completed, moved = _DISK[op]
         done = self.rate(f"node_disk_{completed}_total", **where)
         if done is None:
-            return None
+            return DeviceWork()
         if done >= 1:
-            spent = self.rate(f"node_disk_{op}_time_seconds_total", **where) or 0.0
-            return DeviceWork(done, spent / done, (self.rate(f"node_disk_{moved}_total", **where) or 0.0) / done)
+            spent, size = (
+                self.rate(f"node_disk_{what}_total", **where) or 0.0 for what in (f"{op}_time_seconds", moved)
+            )
+            return DeviceWork(done, spent / done, size / done)
         stuck = (self.mean("node_disk_io_now", **where) or 0.0) >= 1
         return DeviceWork(done, self.end - self.begin if stuck else None)
 
