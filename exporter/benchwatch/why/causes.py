@@ -173,10 +173,8 @@ def _said_of_checkpoint(case: SlowCase) -> str:
         said = f"{kind} syncs files"
     else:
         said = f"{kind} writes" + (f" {writes / 1e6:.0f} MB/s" if writes >= 1e6 else "")
-        if (
-            sum(part for _, part in case.now.of_host("pg_waiting_processes", host, wait_event="CheckpointWriteDelay"))
-            < 0.1
-        ):
+        pauses = case.now.of_host("pg_waiting_processes", host, wait_event="CheckpointWriteDelay")
+        if sum(part for _, part in pauses) < 0.1:
             return f"{said} without pauses (CHECKPOINT, a backup, or behind its schedule)"
     size = case.now.mean("pg_checkpoint_max_wal_size_bytes", host=host)
     target = case.now.mean("pg_checkpoint_completion_target_ratio", host=host)

@@ -89,15 +89,20 @@ class SlowCase(NamedTuple):
         """Of the run."""
         return self.of.facts
 
+    def both(self, name: str, host: str, label: str) -> tuple[dict[str, float], dict[str, float]]:
+        """The means of a gauge of processes or of PostgreSQL by a label, usually and now."""
+        usual, now = (
+            {labels.get(label, ""): mean for labels, mean in window.of_host(name, host)}
+            for window in (self.was, self.now)
+        )
+        return usual, now
+
     def more_used(self, use: str, host: str) -> tuple[str, float, float | None]:
         """The name of the processes of a machine whose use of something has grown most, their use now, and usually.
 
         Where the usual use was not looked at (None), the database is left out: it does the benchmark's own work.
         """
-        usual, now = (
-            {labels.get("process", ""): used for labels, used in window.of_host(use, host)}
-            for window in (self.was, self.now)
-        )
+        usual, now = self.both(use, host, "process")
         found = [(name, used, usual.get(name)) for name, used in now.items() if name in usual or name != _DATABASE]
         return max(found, key=lambda one: one[1] - (one[2] or 0.0), default=("", 0.0, None))
 

@@ -86,13 +86,7 @@ def _said_of_device(case: SlowCase, disk: SlowDisk, role: str) -> str:
         does = "less" if busier < 1 / _NO_MORE else "no more" if busier <= _NO_MORE else f"{busier:.1f} times as much"
         said += f"; it serves {numbers.rate_in_full(serves - served)} operations/s more while the benchmark does {does}"
         said += _said_of_process(case)
-    workers, usually = (
-        {
-            labels.get("relation", ""): at_work
-            for labels, at_work in window.of_host("pg_autovacuum_workers", case.facts.server)
-        }
-        for window in (case.now, case.was)
-    )
+    usually, workers = case.both("pg_autovacuum_workers", case.facts.server, "relation")
     begun = [one for one, now in workers.items() if now >= max(_WORKERS, _OFTENER * usually.get(one, 0.0))]
     return said + (f"; autovacuum of {', '.join(sorted(begun))}" if begun else "")
 
