@@ -19,7 +19,8 @@ from benchwatch.tools.registry import named
 from tests.support.places import RECORDINGS
 
 FOLDER = RECORDINGS / "hammerdb"
-NAMES = sorted(path.name for path in FOLDER.iterdir())
+LOOP = "test-vu-loop-4.12"
+NAMES = sorted(path.name for path in FOLDER.iterdir() if path.name != LOOP)
 
 
 def data_of(name: str, suffix: str = "out") -> bytes:
@@ -166,3 +167,48 @@ def test_counters_of_one_server_are_not_added(tmp_path: Path) -> None:
         (tmp_path / f"{worker}.out").write_bytes(data_of("timed-no-timestamps-4.12"))
     subjects = read_results([tmp_path], RunsSettings())
     assert [len(result.workers) for subject in subjects for result in subject.results] == [1, 1]
+
+
+def test_virtual_users_created_after_a_result_are_another_run_with_the_same_settings() -> None:
+    parser, states = HAMMERDB.parser("text"), [HAMMERDB.state(Buckets())]
+    for record in (*parser.feed(data_of(LOOP)), *parser.close()):
+        assert not isinstance(record, Misread)
+        if isinstance(record, Begin):
+            states.append(HAMMERDB.state(Buckets()))
+        else:
+            states[-1].apply(record, "out", 0.0)
+    text = data_of(LOOP).decode().replace("\r", "\n")
+    results = re.findall(r"achieved ([\d.]+) NOPM from ([\d.]+) PostgreSQL TPM", text)
+    assert len(results) == len(states) == 2
+    for state, users, (nopm, tpm), part in zip(states, (1, 2), results, text.split("vudestroy success"), strict=False):
+        assert isinstance(state, KitState)
+        assert (state.outcome, state.tool_version) == ("finished", "4.12")
+        assert (state.parameters()["database"], state.parameters()["benchmark"]) == ("PostgreSQL", "TPC-C")
+        assert values(state, "virtual_users") == {(): float(users)}
+        assert values(state, "result_nopm") == {(): float(nopm)}
+        assert values(state, "result_tpm") == {("PostgreSQL",): float(tpm)}
+        counted = re.findall(r"^(\d+) PostgreSQL tpm$", part.partition("TEST RESULT")[0], re.M)[1:]
+        assert [report.throughput for report in state.history] == [float(rate) for rate in counted]
+
+
+@pytest.mark.parametrize(
+    ("line", "procedure"),
+    [
+        ("Vuser 2:Stock Level in vuser2:ac1 : ERROR: function slev does not exist", "Stock Level"),
+        ("Vuser 3:Payment in vuser3:ac1 : server closed the connection unexpectedly", "Payment"),
+        ("Vuser 3:New Order Bind/Exec in vuser3:ac1 : ORA-1", "New Order"),
+        ("Vuser 3:Error in vuser3:ac1 Order Status : ORA-1", "Order Status"),
+        ("Vuser 3:vuser3:ac1:login failed:no password", "login"),
+    ],
+)
+def test_what_fails_in_an_asynchronous_client_is_counted(line: str, procedure: str) -> None:
+    state, _, misread = read(
+        f"Vuser 1:Timing test period of 1 in minutes\n0 PostgreSQL tpm\n{line}\n9 PostgreSQL tpm\n".encode()
+    )
+    assert values(state, "errors_total") == {(procedure,): 1.0}
+    assert misread == []
+
+
+def test_a_monitor_that_failed_has_no_result() -> None:
+    state, _, _ = read(data_of("server-stop5s-4.12"))
+    assert (state.outcome, state.reason) == ("failed", "Vuser 1:FINISHED FAILED")

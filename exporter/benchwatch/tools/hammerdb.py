@@ -13,7 +13,9 @@ A line of the counter covers one refresh interval (`tcset refreshrate`, 10 s unl
 a minute. It counts the commits and rollbacks of all databases of the server, those of other users and of
 the counter itself too: an idle PostgreSQL shows 60 to 120. The first line is always 0; what the counter
 says after the result is not the run's. Nothing has a date: line n is n refresh intervals after the
-counter's start. HammerDB ends with exit code 0 although every connection failed. With the time profile
+counter's start. HammerDB ends with exit code 0 although every connection failed. A script may build a schema first, or
+run in a loop: virtual users created after a result are another run. An asynchronous client says `Vuser 2:Payment in
+vuser2:ac1 : ERROR: ...` where a procedure failed. With the time profile
 (`pg_timeprofile`), a later file has the latency of each procedure; its summary of all virtual users is
 read where it is part of the output (`cat /tmp/hdbxtprofile.log`).
 """
@@ -28,7 +30,8 @@ from ..machine.host import Host
 from ..values import numbers
 from . import postgres
 from .invocation import Benchmark
-from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit import Begin, Failed, Families, Key, KitParser, Record, Said, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.forms import Forms
 from .kit.templates import milliseconds, quantile
 from .launcher import Command, CommandLine, Facts, server_host
 from .roles import Numbers, Unit
@@ -70,12 +73,16 @@ FAMILIES = Families(
 REFRESH = 10.0
 COUNTER = re.compile(r"(\d{1,15}) ([\w ]{1,40}?) tpm(?: @ .*)?$")
 RATE = re.compile(r"Transaction Counter refresh rate set to (\d{1,6})$")
-WRONG = re.compile(r"Vuser \d+:(.{1,60}?) Procedure Error")
+WRONG = re.compile(
+    r"Vuser \d+:(?:(?P<sync>.{1,60}?) Procedure Error|Error in \S+ (?P<oracle>[A-Z][\w ]{1,60}?) : "
+    r"|(?P<async>[A-Z][a-z]+(?: [A-Z][a-z]+)??)(?: Fetch| Bind/Exec)? in \S+ : |\S+:(?P<login>login) failed:)"
+)
 NUMBER = r"(\d{1,15}(?:\.\d{1,20})?)"
 RESULT = re.compile(
     rf"Vuser \d+:TEST RESULT : System achieved {NUMBER} "
     rf"(?:NOPM from {NUMBER} (.{{1,40}}?) TPM|(.{{1,40}}?) TPM at {NUMBER} NOPM)"
 )
+CREATED = re.compile(r"Vuser 1 created")
 USERS = re.compile(r"(\d{1,9}) Virtual Users Created( with Monitor VU)?")
 PHASE = re.compile(r"Vuser \d+:(Beginning rampup|Rampup complete|Timing test period)")
 PROFILE = re.compile(r">>>>> (?:(SUMMARY)|(VIRTUAL USER)|PROC: (\w{1,60}))")
@@ -97,6 +104,10 @@ def _further(finals: Sequence[Numbers], _: Mapping[str, str]) -> Iterator[str]:
 class HammerLines(KitParser):
     """Reads the counter, errors, phases and the result of one stream."""
 
+    def __init__(self, forms: Forms) -> None:
+        self._set: dict[str, Said] = {}
+        super().__init__(forms)
+
     def begin(self) -> None:
         """See KitParser."""
         super().begin()
@@ -105,18 +116,33 @@ class HammerLines(KitParser):
         self._is_ramping = self._is_over = self._counts = False
         self._errors: dict[Key, float] = {}  # since the last line of the counter
         self._has_result = False
+        self._failed = ""  # what a virtual user says that failed
         self._procedure: str | None = None  # of the time profile; None outside its summary
+
+    def known(self, text: str) -> Sequence[Record] | None:
+        """See KitParser. What was set counts for all runs of a script."""
+        if self._is_over and CREATED.match(text):
+            refresh = self._refresh
+            self.begin()
+            self._refresh = refresh
+            return [Begin(), *self._set.values()]
+        found = super().known(text)
+        self._set |= {record.name: record for record in found or () if isinstance(record, Said)}
+        return found
 
     def line(self, text: str) -> Sequence[Record] | None:
         """See KitParser."""
         if counter := COUNTER.match(text):
             return self._counter(float(counter[1]), counter[2])
         if wrong := WRONG.match(text):
-            key = "errors", wrong[1]
+            key = "errors", wrong[wrong.lastgroup or 0]
             self._errors[key] = self._errors.get(key, 0.0) + 1
             return []
         if result := RESULT.match(text):
             return self._result(result)
+        if re.match(r"Vuser \d+:FINISHED FAILED", text):
+            self._failed = text
+            return []
         if text == "ALL VIRTUAL USERS COMPLETE":
             return self._end()
         if phase := PHASE.match(text):
@@ -148,7 +174,10 @@ class HammerLines(KitParser):
 
     def _end(self) -> Sequence[Record]:
         self._is_over = True
-        return self._rest() if self._has_result else [*self._rest(), ToolResult({})]
+        if self._has_result:
+            return self._rest()
+        failed = [Failed(self._failed)] if self._failed else []
+        return [*self._rest(), *failed, ToolResult({})]
 
     def _rest(self) -> list[Record]:
         """The errors since the last line of the counter."""
