@@ -47,9 +47,11 @@ def of_text(lines: Iterable[ReadLine]) -> Iterator[Moment]:
 def of_log(data: bytes | mmap) -> Iterator[Moment]:
     """The seconds of a transaction log."""
     begin, time = _line_at(data, 0)
+    step = _STEP
     while begin < len(data):
         border = math.floor(time) + 1
-        begun, (begin, time) = begin, _first_after(data, begin, border)
+        begun, (begin, time) = begin, _first_after(data, begin, border, step)
+        step = max(_STEP, (begin - begun) * 5 // 4)  # most seconds are about as long as the one before
         if begin == len(data):
             yield Moment(begin, _last_time(data, begun))
             return
@@ -70,13 +72,15 @@ def of_aggregate(data: bytes | mmap) -> Iterator[Moment]:
         yield Moment(found[-1][0], 2 * found[-1][1] - found[-2][1])
 
 
-def _first_after(data: bytes | mmap, low: int, border: int) -> tuple[int, float]:
-    """The first line from the offset `low` on whose transaction completed at `border` or later, see _line_at."""
+def _first_after(data: bytes | mmap, low: int, border: int, step: int) -> tuple[int, float]:
+    """The first line from the offset `low` on whose transaction completed at `border` or later, see _line_at.
+
+    `step`: within how many bytes it is looked for first.
+    """
 
     def is_after(offset: int) -> bool:
         return _line_at(data, offset)[1] >= border
 
-    step = _STEP
     while low + step < len(data) and not is_after(low + step):
         low, step = low + step, 2 * step
     offsets = range(low, min(low + step, len(data)), _NEAR)
