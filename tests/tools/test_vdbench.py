@@ -173,6 +173,25 @@ def test_50407_has_a_maximum_by_kind_and_longer_intervals_are_dated_by_their_num
     assert reports_of(decimal)[1][0].figures["bytes",] == 390_000.0
 
 
+def test_the_wider_table_of_file_systems_of_50407_is_read() -> None:
+    rows = """\
+08:00:01.001 Starting RD=rd1; elapsed=3; fwdrate=max. For loops: None
+
+Nov 28, 2026 ..Interval.. .ReqstdOps... ...cpu%...  read ....read..... ....write.... ..mb/sec... mb/sec .xfer..
+                            rate   resp total  sys   pct   rate   resp   rate   resp  read write  total    size
+08:00:02.011            1  310.0  1.250  20.0 10.0  50.0  155.0  1.000  155.0  1.500  0.61  0.61   1.21    4096
+08:00:03.011            2  300.0  1.500  20.0 10.0  50.0  150.0  1.000  150.0  2.000  0.59  0.59   1.17    4096
+08:00:04.011            3  320.0  1.250  20.0 10.0  50.0  160.0  1.000  160.0  1.500  0.63  0.63   1.25    4096
+08:00:04.021      avg_2-3  310.0  1.371  20.0 10.0  50.0  155.0  1.000  155.0  1.742  0.61  0.61   1.21    4096
+08:00:05.001 Vdbench execution completed successfully
+"""
+    state, reports, misread = reports_of(rows.encode())
+    assert misread == []
+    assert [report.figures["ops",] for report in reports] == [310.0, 300.0, 320.0]
+    assert reports[1].figures["mean", "write"] == pytest.approx(2e-3)
+    assert state.figures().throughput == 310.0
+
+
 def test_the_output_folder_is_one_process_and_counts_once() -> None:
     ((name, state),) = run_in(OUTPUT)
     assert isinstance(state, KitState)

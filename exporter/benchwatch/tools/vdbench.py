@@ -97,7 +97,7 @@ TIMES = frozenset({"response", "most", "stddev", "mean", "max", "took"})
 CLOCK = r"(\d\d):(\d\d):(\d\d\.\d{3})"
 START = re.compile(rf"(?:<a name=.{{1,60}}<b>)?{CLOCK} Starting RD=([^;\s]{{1,100}})(?:;(.*?))?(?:</b></i>)?$")
 LOOPS = re.compile(r"For loops: (?!None)(.{1,200}?)\s*$")
-HEAD = re.compile(r"[A-Z][a-z]{2} \d\d, \d{4}\s+(?=\.?[Ii]nterval)")
+HEAD = re.compile(r"[A-Z][a-z]{2} \d\d, \d{4}\s+(?=\.*[Ii]nterval)")
 FLAT = re.compile(r" *tod +timestamp +Run +Interval ")
 ROW = re.compile(
     rf" *{CLOCK}\s+(?:\S+-\S+\s+(\S{{1,100}})\s+)?(?:(\d{{1,9}})|avg_(\d{{1,9}})-(\d{{1,9}}))((?:\s+\S+)+)\s*$"
