@@ -42,11 +42,9 @@ _BOARDS = {
     "locality": (1600, 900),
     "exporter": (1600, 1200),
 }
-"""Width and height of the pictures of boards that show the last five minutes."""
+"""Width and height of the pictures of boards that show the five minutes around the fault."""
 _REPEATS, _VARIANT_SECONDS = 3, 10
 _DATABASES = (1, 2, 4)
-_COMMITS = {"on": "", "off": "-c synchronous_commit=off"}
-"""PGOPTIONS of the two configurations that are compared."""
 _TRIES, _PATIENCE = 3, 150
 """Of Chromium, and seconds of each."""
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -150,14 +148,14 @@ def _photograph(demo: Demo, camera: Camera, output: Path) -> None:
         _wait(demo, fault + FAULT_SECONDS + _AFTER, terminal.look)
         moment = _url(demo, "spike", fault - 45, fault + FAULT_SECONDS + _AFTER, slow)
         camera.take(moment, output / "spike.png", 1600, 1000)
-        until = time.time()
-        for board, (width, height) in _BOARDS.items():
-            shown = {"pgbench": runs[1:2], "fio": runs[2:]}.get(board, [slow])
-            camera.take(_url(demo, board, until - 300, until, *shown), output / f"{board}.png", width, height)
+        until = time.time() + 20  # results are scraped every 10 s
         camera.take(f"{demo.url('exporter')}/", output / "overview.png", 1280, 800)
         on, off = _variants(demo)
         crowds = _crowds(demo)
-        time.sleep(15)  # results are scraped every 10 s
+        time.sleep(15)
+        for board, (width, height) in _BOARDS.items():
+            shown = {"pgbench": runs[1:2], "fio": runs[2:]}.get(board, [slow])
+            camera.take(_url(demo, board, until - 300, until, *shown), output / f"{board}.png", width, height)
         chosen = f"{_url(demo, 'compare', begun, time.time(), off[-1])}&var-baseline={on[-1]}"
         camera.take(chosen, output / "compare.png", 1600, 1200)
         density = _url(demo, "density", begun, time.time(), *crowds)
@@ -174,7 +172,7 @@ def _photograph(demo: Demo, camera: Camera, output: Path) -> None:
 def _variants(demo: Demo) -> tuple[list[str], list[str]]:
     """Two configurations of PostgreSQL in turn; the names of their runs."""
     pgbench = demo.postgres.pgbench("-n", "-T", str(_VARIANT_SECONDS), "-c", "4", "-j", "2")
-    variants = ["--variant", "on:", "--variant", f"off:PGOPTIONS={_COMMITS['off']}"]
+    variants = ["--variant", "on:", "--variant", "off:PGOPTIONS=-c synchronous_commit=off"]
     where = ["--runs.path", str(demo.runs.folder), "--name", "sync", "--repeat", str(_REPEATS)]
     _benchwatch(demo, "run", *where, *variants, "--", *pgbench)
     on, off = ([f"sync-{which}-{number}" for number in range(1, _REPEATS + 1)] for which in ("on", "off"))
@@ -182,15 +180,15 @@ def _variants(demo: Demo) -> tuple[list[str], list[str]]:
 
 
 def _crowds(demo: Demo) -> list[str]:
-    """Runs of several databases at once; their names."""
-    pgbench = demo.postgres.pgbench("-n", "-N", "-T", str(_VARIANT_SECONDS), "-c", "1")
+    """Runs of several databases at once, with two protocols; their names."""
     names = []
-    for commit, options in _COMMITS.items():
+    for protocol in ("simple", "prepared"):
+        pgbench = demo.postgres.pgbench("-n", "-S", "-T", str(_VARIANT_SECONDS), "-c", "1", "-M", protocol)
         for databases in _DATABASES:
-            names.append(f"density-{commit}-{databases}")
-            where = ["--runs.path", str(demo.runs.folder), "--name", names[-1], "--label", f"commit={commit}"]
+            names.append(f"{protocol}-{databases}")
+            where = ["--runs.path", str(demo.runs.folder), "--name", names[-1], "--label", f"protocol={protocol}"]
             workers = [
-                _started(demo, "run", *where, "--worker", f"db{number}", "--", *pgbench, PGOPTIONS=options)
+                _started(demo, "run", *where, "--worker", f"db{number}", "--", *pgbench)
                 for number in range(1, databases + 1)
             ]
             if sum(worker.wait() for worker in workers):
@@ -203,9 +201,9 @@ def _benchwatch(demo: Demo, *arguments: str) -> None:
         raise Failure(f"benchwatch {arguments[0]} failed")
 
 
-def _started(demo: Demo, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
-    known = os.environ | {"PGPASSFILE": str(demo.postgres.pgpass)} | environment
-    return subprocess.Popen([sys.executable, "-m", "benchwatch", *arguments], env=known)
+def _started(demo: Demo, *arguments: str) -> subprocess.Popen[bytes]:
+    environment = os.environ | {"PGPASSFILE": str(demo.postgres.pgpass)}
+    return subprocess.Popen([sys.executable, "-m", "benchwatch", *arguments], env=environment)
 
 
 def _url(demo: Demo, board: str, begin: float, end: float, *runs: str) -> str:

@@ -44,8 +44,9 @@ _TPS = f"pgbench_tps{{{RUN}}}"
 
 
 def _named(expression: str) -> str:
-    """With all labels of the kind in one."""
-    return f'label_join({expression}, "kind", " ", ${{kind:doublequote}})'
+    """With all labels of the kind in one; some runs lack some."""
+    joined = f'label_join({expression}, "kind", " ", ${{kind:doublequote}})'
+    return f'label_replace({joined}, "kind", "$1", "kind", " *(.+?) *")'
 
 
 def _with_linear(value: str, linear: str) -> str:
