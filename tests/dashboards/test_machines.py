@@ -277,9 +277,10 @@ def test_disks_of_all_runs_together_have_the_role_of_their_own_machine(worlds: W
     view, dashboard = worlds.every, _board("live")
     values = view.values(dashboard, {"run": RUNS})
     target = next(one for one in targets(dashboard) if one.panel == "Written")
-    found = {one["metric"]["what"]: float(one["values"][-1][1]) for one in view.ask(target, values)}
-    whole = sum(8192.0 * number for number in MACHINES)
-    wanted = dict.fromkeys(("log", "data"), whole)
+    found = {
+        (one["metric"]["host"], one["metric"]["what"]): float(one["values"][-1][1]) for one in view.ask(target, values)
+    }
+    wanted = {(f"h{number}", role): 8192.0 * number for number in MACHINES for role in ("log", "data")}
     assert found == pytest.approx(wanted), "each disk has one role"
 
 
