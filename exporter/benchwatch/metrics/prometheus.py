@@ -46,9 +46,10 @@ class Samples(NamedTuple):
         first = max(int(first), 0)
         if last <= first or self.times[last] < begin:
             return None
-        steps = np.diff(self.values[first : last + 1])
-        again = self.values[first + 1 : last + 1][steps < 0]
-        return float(steps[steps > 0].sum() + again.sum()) / float(self.times[last] - self.times[first])
+        values = self.values[first : last + 1]
+        falls = np.flatnonzero(values[1:] < values[:-1])
+        increase = float(values[-1] - values[0] + values[falls].sum())
+        return increase / float(self.times[last] - self.times[first])
 
 
 class PrometheusError(Exception):

@@ -7,7 +7,7 @@ from ..values import numbers
 from .explanation import PART, STANDS_OUT, Cause, SlowCase
 from .storage import slow_disks, storage_causes
 from .waits import OUTSIDE, UNEXPLAINED
-from .window import DATA, LOCK, LOG, OTHER, WORK
+from .window import DATA, LOCK, LOG, OTHER, WORK, Processors
 
 _FULL = 0.95
 """The part of the processors that is busy where none is free."""
@@ -24,13 +24,15 @@ def causes(case: SlowCase) -> Iterator[Cause]:
     if now.silent("node", server) >= 0.5:
         yield Cause("server", f"{server} does not answer: its node_exporter is silent")
     outside = more[OUTSIDE] + more[UNEXPLAINED]
-    hot = _hot(case, server)
-    if hot and (outside < 0.5 * whole or not any(_wanted(case, host) for host in case.facts.clients)):
+    processors = {host: (now.processors(host), case.was.processors(host)) for host in {server, *case.facts.clients}}
+    hot = {host for host, both in processors.items() if _hot(*both)}
+    clients_want = any(_wanted(*processors[host]) for host in case.facts.clients)
+    if server in hot and (outside < 0.5 * whole or not clients_want):
         yield _server_cpu(case)
-    for host in case.facts.clients:
-        if (not whole or outside >= PART * whole) and _hot(case, host):
+    for host in case.facts.clients & hot:
+        if not whole or outside >= PART * whole:
             yield Cause("client_cpu", _said_of_processors(case, host), outside)
-    if hot:
+    if server in hot:
         yield _server_cpu(case)
     if _short_of_memory(case):
         yield Cause("memory", f"{server} is short of memory")
@@ -84,19 +86,17 @@ def _grown(now: float | None, usual: float | None, floor: float) -> bool:
     return (now or 0.0) >= STANDS_OUT * max(usual or 0.0, floor)
 
 
-def _hot(case: SlowCase, host: str) -> bool:
+def _hot(now: Processors, was: Processors) -> bool:
     """Whether a machine's processors are missing: busy or stolen, and more wanted than usual."""
-    now, was = case.now.processors(host), case.was.processors(host)
     busy, usually = now.busy or 0.0, 1.0 if was.busy is None else was.busy
-    if _grown(now.steal, was.steal, _STEAL) or (busy >= 0.75 and _wanted(case, host)):
+    if _grown(now.steal, was.steal, _STEAL) or (busy >= 0.75 and _wanted(now, was)):
         return True
     # Where nobody knows who wants them, they must be full.
     return now.pressure is None and now.queue is None and busy >= max(_FULL, usually + 0.15)
 
 
-def _wanted(case: SlowCase, host: str) -> bool:
+def _wanted(now: Processors, was: Processors) -> bool:
     """Whether more processes than usual wait for a processor."""
-    now, was = case.now.processors(host), case.was.processors(host)
     return _grown(now.pressure, was.pressure, _PRESSURE) or _grown(now.queue, was.queue, _QUEUE)
 
 

@@ -91,14 +91,20 @@ def _slow(part: Reported, before: float | None) -> Array:
         usual_latency, usual_rate = latency[past][calm], rate[past][calm]
         usual_latency, usual_rate = usual_latency[~np.isnan(usual_latency)], usual_rate[~np.isnan(usual_rate)]
         if len(usual_rate) >= _ARMED and len(usual_latency) >= _ARMED / 2:
-            low, median, high = np.maximum(np.quantile(usual_latency, (0.1, 0.5, 0.85)), 1e-9)
+            low, median, high = np.maximum(_quantiles(usual_latency, 0.1, 0.5, 0.85), 1e-9)
             scatter = min((median / low) ** _BELOW, (high / median) ** _ABOVE)
             limit = max(median * max(scatter, 3.0), median + _FLOOR)
-            many = float(np.median(usual_rate))
+            many = float(_quantiles(usual_rate, 0.5)[0])
         with np.errstate(invalid="ignore"):
             found[now:end] |= latency[now:end] > limit
         found[now:end] |= (lately[now:end] < 0.3 * many) & ~np.isnan(rate[now:end]) & (many >= 20)
         strange[now:end] = found[now:end]
+    return found
+
+
+def _quantiles(values: Array, *parts: float) -> Array:
+    """As np.quantile, which takes nine times as long."""
+    found: Array = np.interp(np.array(parts) * (len(values) - 1), np.arange(len(values)), np.sort(values))
     return found
 
 
