@@ -56,6 +56,15 @@ def test_of_several_runs_in_one_file_only_the_last_counts(show: Show, tmp_path: 
     assert [line.split()[0] for line in out.splitlines()[1:3]] == ["IOPS", "read"]
 
 
+def test_each_of_several_normal_reports_of_fio_in_a_file_can_be_shown(show: Show, tmp_path: Path) -> None:
+    reports = [RECORDINGS / f"fio/normal-si1-{version}.out" for version in ("3.33", "3.42", "3.33")]
+    (tmp_path / "a.log").write_text("".join(report.read_text() for report in reports))
+    for number, report in enumerate(reports, 1):
+        of_all, alone = show(tmp_path / f"a.log#{number}")[1], show(report)[1]
+        assert of_all.splitlines()[1:4] == alone.splitlines()[1:4]
+        assert f"run {number} of 3 in this file" in of_all
+
+
 def test_a_last_run_that_measured_nothing_is_said_to_be_one_of_several(show: Show, tmp_path: Path) -> None:
     recordings = (RECORDINGS / f"sysbench/{name}/{name}.out" for name in ("rw-t8-1.0.20", "cleanup-table10-1.0.20"))
     (tmp_path / "a.log").write_text("".join(recording.read_text() for recording in recordings))

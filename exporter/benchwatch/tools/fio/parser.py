@@ -100,6 +100,9 @@ class FioParser:
             self._end_report(records, where)
         message = read(line)
         self._report.read(line)
+        if self._report.has_header and self._last is not None and self._last.of_report:
+            records.append(Begin())  # where its output begins; a run with documents begins with the first of them
+            self._last = None
         if message.meaning == "unknown" or (message.meaning == "continued" and not self._known):
             # One misreading for many lines, such as the rest of a document whose beginning is lost.
             if not self._reported:
