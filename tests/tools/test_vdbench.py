@@ -296,3 +296,23 @@ def test_a_figure_below_zero_is_not_measured() -> None:
     damaged = f"{text[: last.end() - len(last[3])]}-{last[3]}{text[last.end() :]}"
     state, _, _ = reports_of(damaged[: damaged.index("\n", last.end()) + 1].encode())
     assert values(state, "vdbench_iops") and not values(state, "vdbench_bandwidth_bytes_per_second")
+
+
+def test_operations_of_file_systems_are_the_same_in_both_outputs() -> None:
+    console, *_ = reports_of(text_of("filesystem-getattr-50406").encode())
+    flat, *_ = reports_of(text_of("flatfile-filesystem-50406").encode())
+    _, *rows = re.findall(r"^\S+ +\d+ +([\d.]+) .* ([\d.]+) +[\d.]+$", text_of("filesystem-getattr-50406"), re.M)
+    for state in (console, flat):
+        assert values(state, "vdbench_fs_ios_total") == {(): sum(float(rate) for rate, _ in rows)}
+        assert values(state, "vdbench_fs_iops") == {(): float(rows[-1][0])}
+        assert values(state, "vdbench_operations_per_second")["getattr",] == float(rows[-1][1]) > 0
+        assert values(state, "vdbench_iops") == {}
+    slow = "vdbench_operation_latency_average_seconds"
+    assert values(flat, slow)["getattr",] == pytest.approx(values(console, slow)["getattr",], abs=1e-6)
+
+
+def test_a_mistake_in_the_parameters_is_a_failure() -> None:
+    file = FOLDER / "no-duplicate-rd-50406" / "no-duplicate-rd-50406.err"
+    assert VDBENCH.recognise(file.read_bytes()) == "text"
+    state, _, misread = reports_of(file.read_bytes())
+    assert (state.outcome, state.reason, misread) == ("failed", "Duplicate RD names not allowed: rd_one", [])

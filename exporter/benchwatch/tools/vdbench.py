@@ -74,25 +74,26 @@ FIGURES = {  # help; names of the live gauge, the counter and the result
 FAMILIES = Families("vdbench", FIGURES)
 NAMED = {"mean": "response", "bandwidth": "bytes"}
 
+KINDS = ("mkdir", "rmdir", "create", "open", "close", "delete", "getattr", "setattr", "access", "copy", "move")
 COLUMNS: Mapping[str, Key] = {
     **dict.fromkeys(("i/o rate", "rate"), ("iops",)),
     "reqstdops rate": ("ops",),
     **dict.fromkeys(("mb/sec 1024**2", "mb/sec 1000**2", "mb/sec", "mb/sec total"), ("bytes",)),
     **dict.fromkeys(("resp time", "resp", "reqstdops resp"), ("response",)),
-    **dict.fromkeys(("resp max", "resp_max"), ("most",)),
-    **dict.fromkeys(("resp stddev", "resp_std"), ("stddev",)),
-    **{f"{op}{between}resp": ("mean", op) for op in ("read", "write") for between in " _"},
-    **{f"{op}{between}max": ("max", op) for op in ("read", "write") for between in " _"},
-    **dict.fromkeys(("bytes i/o", "bytes/io", "xfer size"), ("size",)),
+    "resp max": ("most",),
+    **dict.fromkeys(("resp stddev", "resp std"), ("stddev",)),
+    **{f"{op} resp": ("mean", op) for op in ("read", "write")},
+    **{f"{op} max": ("max", op) for op in ("read", "write")},
+    **dict.fromkeys(("bytes i/o", "bytes/io", "xfer size", "xfersize"), ("size",)),
     **dict.fromkeys(("read pct", "read%"), ("read",)),
-    **dict.fromkeys(("queue depth", "queue_depth"), ("depth",)),
+    "queue depth": ("depth",),
     **dict.fromkeys(("cpu% sys+u", "cpu% total"), ("cpu", "all")),
-    **dict.fromkeys(("cpu% sys", "cpu_kernel"), ("cpu", "system")),
-    "cpu_user": ("cpu", "user"),
-    **{f"{kind} rate": ("kind", kind) for kind in ("mkdir", "rmdir", "create", "open", "close", "delete")},
-    **{f"{kind} resp": ("took", kind) for kind in ("mkdir", "rmdir", "create", "open", "close", "delete")},
+    **dict.fromkeys(("cpu% sys", "cpu kernel"), ("cpu", "system")),
+    "cpu user": ("cpu", "user"),
+    **{f"{kind} rate": ("kind", kind) for kind in KINDS},
+    **{f"{kind} resp": ("took", kind) for kind in KINDS},
 }
-"""By the name of a column, in stdout or flatfile.html."""
+"""By the name of a column, in stdout or flatfile.html, where `_` stands for a blank."""
 TIMES = frozenset({"response", "most", "stddev", "mean", "max", "took"})
 CLOCK = r"(\d\d):(\d\d):(\d\d\.\d{3})"
 START = re.compile(rf"(?:<a name=.{{1,60}}<b>)?{CLOCK} Starting RD=([^;\s]{{1,100}})(?:;(.*?))?(?:</b></i>)?$")
@@ -171,7 +172,8 @@ class Console(KitParser):
         self._named([f"{next((name for end, name in top if end >= place), '')} {word}" for place, word in words])
 
     def _named(self, names: Sequence[str]) -> None:
-        self._columns = [COLUMNS.get(name.lower()) for name in names]
+        columns = [COLUMNS.get(name.lower().replace("_", " ")) for name in names]
+        self._columns = [("ops",) if key == ("iops",) and ("kind", "mkdir") in columns else key for key in columns]
         self._scales = [
             1e6 if "1000**2" in name else MIB if key == ("bytes",) else 1.0
             for name, key in zip(names, self._columns, strict=True)
@@ -295,6 +297,7 @@ def _further(finals: Sequence[Numbers], _: Mapping[str, str]) -> Iterator[str]:
 
 
 MORE: dict[str, Any] = {"further": _further}
+ABORTED = r"java\.lang\.RuntimeException: "
 TOOL = TextTool(
     name="vdbench",
     families=FAMILIES,
@@ -303,10 +306,13 @@ TOOL = TextTool(
         FAMILIES.roles(Unit("op/s"), "operations", NAMED | {"rate": "ops", "max": ""}, **MORE),
     ],
     banner=r"Copyright \(c\) 2000, .*Oracle",
-    begins=rf"Vdbench distribution|Copyright \(c\) 2000, .*Oracle|{CLOCK} Starting RD=|<title>Vdbench |{FLAT.pattern}",
+    begins=rf"Vdbench distribution|{ABORTED}[^\n]*\n\s+at Vdb\.|Copyright \(c\) 2000, .*Oracle|{CLOCK} Starting RD="
+    rf"|<title>Vdbench |{FLAT.pattern}",
     settings={"version": r"Vdbench distribution: vdbench(\d\S*)"},
-    known=rf"Copyright |For documentation|<title>Vdbench|\*|{CLOCK}\s*$|{CLOCK} +(?!Slave \S+ (?:abort|term|prem))|$",
-    fatal=rf"(?:{CLOCK} )?\**\s*(Slave \S+ (?:aborting: .*?|terminated unexpectedly|prematurely terminated))\.?[ *]*$",
+    known=rf"Copyright |For documentation|<title>Vdbench|\*|{CLOCK}\s*$|\s+at |{ABORTED}|$"
+    rf"|{CLOCK} +(?!Slave \S+ (?:abort|term|prem))",
+    fatal=rf"{ABORTED}(?!Slave )(.*)"
+    rf"|(?:{CLOCK} )?\**\s*(Slave \S+ (?:aborting: .*?|terminated unexpectedly|prematurely terminated))\.?[ *]*$",
     parser=Console,
     like=rf"{CLOCK} +\d+ +\d",
     advice="interval=1 in the run definition gives",
