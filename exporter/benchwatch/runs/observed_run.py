@@ -86,7 +86,7 @@ class ObservedRun:
             for w in self._workers.values()
             for text in w.unreadable
         ]
-        misread = [] if self.ended else [f"{text}; left out" for w in self._workers.values() for text in w.left_out]
+        misread = [] if self.ended else [f"{text}; left out" for w in self._workers.values() for text in w.unread]
         mixed = filter(None, map(self._mixed, self._workers.values()))
         own = [*self._recognition.problems, *self._records.problems.values()]
         return [*self.bugs, *own, *misread, *unreadable, *mixed]

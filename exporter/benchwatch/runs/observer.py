@@ -109,7 +109,7 @@ class Observer(Reader):
         return max(((cut.number, cut.of) for cut in cuts), default=(last, last))
 
     @property
-    def left_out(self) -> list[str]:
+    def unread(self) -> list[str]:
         """What of its output should say something and cannot be read, a sentence each."""
         return [text for reason, text in self.faults.items() if reason != "other_text"]
 
@@ -123,8 +123,8 @@ class Observer(Reader):
             word = "behind" if behind > 0 else "ahead of"
             by = duration(10 * round(abs(behind) / 10))
             notes.append(f"its clock is {by} {word} the clock of its files")
-        if self.ended and self.left_out and not self.cut_off and self.state.figures().throughput is None:
-            notes += self.left_out
+        if self.ended and self.unread and not self.cut_off and self.state.figures().throughput is None:
+            notes += self.unread
         prefixes = (stream.plan.prefix for stream in self.streams)
         return notes + list(dict.fromkeys(prefix.note for prefix in prefixes if prefix))
 
