@@ -50,3 +50,42 @@ def test_a_stall_prints_zero_and_a_warm_up_nothing() -> None:
     state, rates = read("ycsb-im500-rate-warmup-2023-SNAPSHOT")
     assert rates[:3] == [208, 196, 208] and 0 not in rates
     assert dict(state.parameters()) | {"terminals": "4", "benchmark": "YCSB"} == dict(state.parameters())
+
+
+DIED = (
+    "[ERROR] 2026-11-22 08:18:26,1 [Thread-9]  com.oltpbenchmark.ThreadBench uncaughtException - the server is gone\n"
+    "java.lang.RuntimeException: the server is gone\n\tat com.oltpbenchmark.api.Worker.run(Worker.java:300)\n"
+    "Caused by: org.postgresql.util.PSQLException: FATAL: terminating\n\t... 12 more\n"
+)
+RESULT = (
+    "[INFO ] 2026-11-22 08:18:27,100 [main]  com.oltpbenchmark.DBWorkload runWorkload - Rate limited reqs/s: Results("
+    "state={}, nanoSeconds=2000000000, measuredRequests=100) = 50.0 requests/sec (throughput), "
+    "51 requests/sec (goodput)\n"
+)
+COLLECTOR = (
+    "[ERROR] 2026-11-22 08:18:26,1 [main]  com.oltpbenchmark.api.collectors.PostgresCollector <init> - Error while "
+    "collecting DB parameters: denied\n"
+)
+REFUSED = (
+    "[ERROR] 2026-11-22 08:18:26,1 [main]  com.oltpbenchmark.DBWorkload main - Unexpected error when executing "
+    "benchmarks.\norg.postgresql.util.PSQLException: Connection to 127.0.0.1:5432 refused\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "reason"),
+    [
+        (DIED + RESULT.format("ERROR"), "failed", "the server is gone"),
+        (RESULT.format("ERROR"), "failed", "a worker died"),
+        (COLLECTOR + RESULT.format("EXIT"), "finished", ""),
+        (REFUSED, "failed", "Unexpected error when executing benchmarks."),
+    ],
+)
+def test_errors_of_workers_and_of_the_benchmark_are_failures(text: str, outcome: str, reason: str) -> None:
+    state, parser = BENCHBASE.state(Buckets()), BENCHBASE.parser("text")
+    records = [*parser.feed(text.encode()), *parser.close()]
+    for record in records:
+        assert not isinstance(record, Begin | Misread), record
+        state.apply(record, "out", 0.0)
+    assert (state.outcome, state.reason) == (outcome, reason)
+    assert (state.figures().throughput == 50.0) == ("Results" in text)

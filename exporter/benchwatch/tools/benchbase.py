@@ -8,15 +8,16 @@ With `-im N` a monitor prints a line to stdout every N milliseconds, and the end
 
 The rate is divided by the nominal interval. The first line comes at once, and a warm-up prints 0: lines count
 from half an interval after `Warmup complete` on. Dates are local time; only their differences count. Goodput
-exceeds throughput in real runs, so it is not read. There is no latency live; the files in `results/` have it only
-after the end.
+exceeds throughput in real runs, so it is not read. Where a worker died, the results are those until then, and their
+state is ERROR; other messages of the level ERROR, as of a collector, end nothing. There is no latency live; the files
+in `results/` have it only after the end.
 """
 
 import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from .kit import Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
 from .roles import Unit
 
 FAMILIES = Families(
@@ -32,7 +33,7 @@ LINE = re.compile(
 )
 INTERVAL = re.compile(r"Starting MonitorThread Interval \[(\d{1,9})ms\]")
 RATE = re.compile(r"Throughput: (\d{1,12}(?:\.\d{1,6})?) txn/sec$")
-RESULT = re.compile(r".*Results\(state=\w+, nanoSeconds=(\d{1,18}), measuredRequests=(\d{1,15})\)")
+RESULT = re.compile(r".*Results\(state=(\w+), nanoSeconds=(\d{1,18}), measuredRequests=(\d{1,15})\)")
 
 
 class Messages(KitParser):
@@ -48,7 +49,7 @@ class Messages(KitParser):
     def line(self, text: str) -> Sequence[Record] | None:
         """See KitParser."""
         line = LINE.match(text)
-        if line is None:
+        if line is None or text.startswith("[ERROR]"):
             return None
         now = datetime.fromisoformat(f"{line[1]}Z").timestamp()
         if interval := INTERVAL.match(line[2]):
@@ -61,11 +62,12 @@ class Messages(KitParser):
             is_whole = length > self._interval / 2  # the first one after a warm-up is not
             return [ToolReport(time, {("rate",): float(rate[1])}, length=length)] if is_whole else []
         elif result := RESULT.match(line[2]):
-            seconds, number = int(result[1]) / 1e9, float(result[2])
+            seconds, number = int(result[2]) / 1e9, float(result[3])
             figures: dict[Key, float] = {("time",): seconds, ("number",): number}
             if seconds:
                 figures["rate",] = number / seconds
-            return [ToolResult(figures, seconds)]
+            failed = [Failed("a worker died")] if result[1] == "ERROR" else []
+            return [*failed, ToolResult(figures, seconds)]
         return []
 
 
@@ -82,8 +84,10 @@ BENCHBASE = TextTool(
         "scale_factor": r"Scale Factor: +(\S+)$",
         "terminals": r"Terminals: +(\d+)$",
     },
-    known=r"[A-Z][A-Za-z ]+: |com\.oltpbenchmark\.|\x1b\[|<EMPTY>|-+$|=+$|$",
-    fatal=r"\[ERROR\] .* - (.*)|Exception in thread \S+ (.*)",
+    known=r"\[ERROR\] |\s+(?:at|\.\.\.) |(?:java|org|com)\.[\w.$]+(?:Exception|Error)\b|[A-Z][A-Za-z ]+: |"
+    r"com\.oltpbenchmark\.|\x1b\[|<EMPTY>|-+$|=+$|$",
+    fatal=r"\[ERROR\] .* com\.oltpbenchmark\.(?:DBWorkload \w+|ThreadBench uncaughtException) +- (.*)"
+    r"|Exception in thread \S+ (.*)",
     parser=Messages,
     advice="-im 1000 gives",
     example="java -jar benchbase.jar -b tpcc -c tpcc.xml --execute=true -im 1000",
