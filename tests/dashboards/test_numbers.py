@@ -617,7 +617,7 @@ def test_what_is_not_the_log_is_data_as_in_the_rules(tmp_path: Path) -> None:
     ]
     for kind, devices in (("log", ["sda"]), ("data", ["sdb", "sdc"])):
         shows(tmp_path, variable("live", f"{kind}_device"), loads, {f'{{device="{one}"}}': 1 for one in devices})
-    shown = {'{what="log"}': 100, '{what="data"}': 200}
+    shown = {'{host="h", what="log"}': 100, '{host="h", what="data"}': 200}
     shows(tmp_path, f"round({expression('live', 'Written')})", loads, shown)
     found = {f'{{what="{role} vdisk"}}': 0.001 for role in ("log", "data")}
     shows(tmp_path, expression("live", "Disk latency"), loads, found)
