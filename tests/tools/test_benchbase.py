@@ -53,7 +53,7 @@ def test_a_stall_prints_zero_and_a_warm_up_nothing() -> None:
 
 
 DIED = (
-    "[ERROR] 2026-11-22 08:18:26,1 [Thread-9]  com.oltpbenchmark.ThreadBench uncaughtException - the server is gone\n"
+    "[ERROR] 2026-11-22 08:18:26,100 [Thread-9]  com.oltpbenchmark.ThreadBench uncaughtException - the server is gone\n"
     "java.lang.RuntimeException: the server is gone\n\tat com.oltpbenchmark.api.Worker.run(Worker.java:300)\n"
     "Caused by: org.postgresql.util.PSQLException: FATAL: terminating\n\t... 12 more\n"
 )
@@ -63,11 +63,11 @@ RESULT = (
     "51 requests/sec (goodput)\n"
 )
 COLLECTOR = (
-    "[ERROR] 2026-11-22 08:18:26,1 [main]  com.oltpbenchmark.api.collectors.PostgresCollector <init> - Error while "
+    "[ERROR] 2026-11-22 08:18:26,100 [main]  com.oltpbenchmark.api.collectors.PostgresCollector <init> - Error while "
     "collecting DB parameters: denied\n"
 )
 REFUSED = (
-    "[ERROR] 2026-11-22 08:18:26,1 [main]  com.oltpbenchmark.DBWorkload main - Unexpected error when executing "
+    "[ERROR] 2026-11-22 08:18:26,100 [main]  com.oltpbenchmark.DBWorkload main - Unexpected error when executing "
     "benchmarks.\norg.postgresql.util.PSQLException: Connection to 127.0.0.1:5432 refused\n"
 )
 

@@ -187,3 +187,11 @@ def test_raw_data_is_known_and_recognised() -> None:
 def test_errors_that_end_a_run_are_its_reason(message: str, reason: str) -> None:
     state, misread = read(f"{message}\n".encode())
     assert (state.outcome, state.reason, misread) == ("failed", reason, [])
+
+
+def test_the_intended_cleanup_is_no_operation() -> None:
+    line = "2026-11-28 05:42:52:578 1 sec: 5 operations; 5 current ops/sec; [READ: Count=5, Avg=2] "
+    state, _ = read(
+        f"{line}[CLEANUP: Count=4, Avg=1] [Intended-READ: Count=5, Avg=2] [Intended-CLEANUP: Count=4, Avg=1]\n".encode()
+    )
+    assert state.figures().operations == 5
