@@ -242,6 +242,14 @@ def test_the_verdict_is_whole_under_the_name_of_the_slow_run(width: int, said: l
     assert not any("stands out" in line for line in lines), "of a run that this exporter does not have"
 
 
+def test_slow_runs_come_first_with_their_curves() -> None:
+    judged = Judged(verdicts={"slow": SENTENCE})
+    workers = (pgbench("db1", run=name) for name in ("new", "slow", "old"))
+    lines = shown(screen_of(moment(*workers, judged=judged)), 120, 30)
+    assert next(line for line in lines if "  running" in line).startswith("slow")
+    assert any(line.startswith("slow db1") and "rate/s" in line for line in lines), "the curves"
+
+
 def test_there_is_no_verdict_while_the_exporter_does_not_answer() -> None:
     lost = moment(pgbench("db1"), judged=Judged(verdicts={"test1": SENTENCE}), problem="does not answer")
     assert "log device" not in "".join(shown(screen_of(lost)))

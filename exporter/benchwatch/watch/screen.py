@@ -1,4 +1,4 @@
-"""The whole screen: active runs, alerts, vdisks and ended runs, in the space available."""
+"""The whole screen: active runs (slow ones first), alerts, vdisks and ended runs, in the space available."""
 
 from textwrap import wrap
 
@@ -69,6 +69,7 @@ class Screen:
             run._replace(verdict=tuple(wrap(printable(verdicts.get(run.name, "")), max(1, width - 2))))
             for run in active_runs(page, moment.now)
         ]
+        runs.sort(key=lambda run: not run.verdict)
         head = Block(lambda _: self._head(moment, page, width), 1 + 2 * bool(moment.problem), 3)
         below = [self._alerts(moment.judged, moment.now)]
         below += [] if moment.problem else [_vdisks(page, moment.now, width)]
