@@ -37,7 +37,7 @@ from tests.support.ports import free_address
 from tests.support.programs import program
 from tests.support.webhook import Receiver, start_alertmanager
 
-_LENGTHS, _REST, _CALM, _MOST_REST, _SETTLE = (14, 22), 70, 12, 150, 75
+_LENGTHS, _REST, _CALM, _MOST_REST, _SETTLE = (14, 22), 50, 12, 150, 75
 """Seconds: a fault's length; from one onset to the next at least; as usual before the next; the longest wait for that;
 before the first.
 """
@@ -316,7 +316,7 @@ def play(lab: Lab, rounds: int, chance: random.Random, only: str) -> Iterator[Ro
 def main() -> None:
     """Play rounds, judge them, and write what was measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15, help="of each fault (15); one takes some 75 s")
+    parser.add_argument("--rounds", type=int, default=15, help="of each fault (15); one takes some 55 s")
     parser.add_argument("--seed", type=int, default=1, help="of the order and length of the faults")
     parser.add_argument("--only", default="", metavar="REGEX", help="only faults whose name matches")
     parser.add_argument("--rate", type=int, default=80, help="transactions a second that pgbench asks for")
