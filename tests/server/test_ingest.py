@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from benchwatch.history.find import read_runs
-from benchwatch.metrics.buckets import Buckets
-from benchwatch.settings.settings import PushSettings, RunsSettings
+from benchwatch.runs import room
+from benchwatch.settings.settings import PushSettings
 from tests.support.serving import FakeExporter, Served, served
 from tests.support.waiting import PATIENCE, eventually
 
@@ -377,23 +376,27 @@ def test_a_body_that_is_no_longer_http_keeps_what_came_before(tmp_path: Path) ->
     assert file.read_bytes() == b"good\n"
 
 
-def test_of_output_that_is_pushed_again_after_a_break_the_last_run_counts(tmp_path: Path, recordings: Path) -> None:
-    output = (recordings / "dashboards/pgbench-rate-retries-15.18/stderr").read_bytes()
-    (tmp_path / "once").mkdir()
-    (tmp_path / "once/w.push").write_bytes(output)
+@pytest.mark.parametrize(
+    ("again", "expected"),
+    [
+        (b"one\ntwo\nthree\n", b"zero\none\ntwo\nthree\n"),  # it is repeated
+        (b"one\n", b"zero\none\ntw\none\n"),  # another one: this is the whole of it
+        (b"", b"zero\none\ntw"),
+        (b"one\nthree\n", b"zero\none\ntw\none\nthree\n"),  # another one that begins in the same way
+        (b"three\n", b"zero\none\ntw\nthree\n"),  # it goes on
+    ],
+)
+def test_a_push_that_repeats_one_that_broke_off_goes_on_after_it(tmp_path: Path, again: bytes, expected: bytes) -> None:
+    file = tmp_path / "r/w.push"
     with served(FakeExporter(push_folder=tmp_path)) as server:
-        connection = chunked(server, "/ingest/again/w", output[:700])
-        arrives(tmp_path / "again/w.push", output[:700])
+        requests.put(f"{server.url}/ingest/r/w", data=b"zero\n")
+        connection = chunked(server, "/ingest/r/w", b"one\ntw")
+        arrives(file, b"zero\none\ntw")
         connection.close()
         eventually(lambda: server.metric('benchwatch_push_requests_total{code="499"}') == 1, "the push has ended")
-        assert requests.put(f"{server.url}/ingest/again/w", data=output).status_code == 200
-    assert (tmp_path / "again/w.push").read_bytes() == output[:700] + b"\n" + output
-    once, again = (
-        [sample for worker in run.workers for sample in worker.state.samples(current=False)]
-        for name in ("once", "again")
-        for run in read_runs([tmp_path / name], RunsSettings(), Buckets(1))
-    )
-    assert once == again != []
+        with chunked(server, "/ingest/r/w", *(again[n : n + 3] for n in range(0, len(again), 3)), b"") as connection:
+            assert answer_on(connection).startswith(b"HTTP/1.1 200 OK")
+    assert file.read_bytes() == expected
 
 
 def test_a_push_of_which_not_a_byte_fits_does_not_keep_others_from_the_name(
@@ -415,6 +418,29 @@ def test_a_push_of_which_not_a_byte_fits_does_not_keep_others_from_the_name(
         full.clear()
         assert requests.put(url, data=b"two").text == "3 bytes received for worker w of run r\n"
     assert (tmp_path / "r/w.push").read_bytes() == b"one\ntwo"
+
+
+def test_another_long_push_that_begins_like_one_that_broke_off_is_copied_in_pieces_as_far_as_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really, read = os.pread, [0]
+
+    def note(descriptor: int, size: int, offset: int) -> bytes:
+        read.append(size)
+        return really(descriptor, size, offset)
+
+    monkeypatch.setattr(os, "pread", note)
+    long, file = random.Random(1).randbytes(3_000_000), tmp_path / "r/w.push"
+    limits = PushSettings(keep_free_bytes=0, max_push_bytes=len(long))
+    monkeypatch.setattr(room, "free_bytes", lambda _: 5_500_000 - (file.stat().st_size if file.exists() else 0))
+    with served(FakeExporter(push_folder=tmp_path), push_settings=limits) as server:
+        url = f"{server.url}/ingest/r/w"
+        first = requests.put(url, data=(part for part in (long, b"too much")))
+        assert (first.status_code, file.read_bytes() == long) == (413, True)
+        assert requests.put(url, data=long[:-1] + b"\n").status_code == 507
+    assert 5_000_000 < file.stat().st_size <= 5_500_000
+    assert (long + b"\n" + long).startswith(file.read_bytes())
+    assert max(read) <= 1024 * 1024
 
 
 def test_silent_and_half_open_clients_hold_up_nobody(tmp_path: Path) -> None:

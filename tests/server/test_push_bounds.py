@@ -69,6 +69,19 @@ def test_a_piece_that_is_stored_already_needs_no_room(tmp_path: Path, disk: Call
     assert content(tmp_path / "r/b.out") == b"012345678901234"
 
 
+def test_a_push_that_repeats_what_is_stored_needs_no_room(tmp_path: Path, disk: Callable[[int], None]) -> None:
+    disk(10)
+    space = room.Room(TO_THE_LAST_BYTE, lambda _: None)
+    first = append.PushFile(tmp_path / "r/w.push", space)
+    first.append(b"0123456789")
+    second = append.PushFile(tmp_path / "r/w.push", space, first.span)
+    second.append(b"01234")
+    second.append(b"56789")
+    with pytest.raises(room.NotStored):
+        second.append(b"x")
+    assert content(tmp_path / "r/w.push") == b"0123456789"
+
+
 def test_a_push_that_fills_the_disk_is_told_so_while_it_goes_on(tmp_path: Path, disk: Callable[[int], None]) -> None:
     disk(8)
     with served(FakeExporter(push_folder=tmp_path), push_settings=TO_THE_LAST_BYTE) as server:

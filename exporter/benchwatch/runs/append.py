@@ -12,6 +12,7 @@ import re
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from ..settings.record import load_runfile
 from ..settings.settings import RunsSettings
@@ -36,22 +37,46 @@ See history.find.failed_start.
 """
 
 
+class PushedPart(NamedTuple):
+    """A part of a file, as offsets in bytes."""
+
+    start: int
+    end: int
+
+
 class PushFile:
     """The file to which one push is appended.
 
     The file is opened for each piece, so a waiting push holds no open file. A piece raises NotStored if there is no
     room for it or the file system fails; all later pieces then raise the same.
+
+    `before` is what the previous push wrote to the end of the file before it broke off. If this push begins with the
+    same bytes, it repeats them, and they are not appended again. If it ends before it has repeated all of them, it is
+    another push, and is stored.
     """
 
-    def __init__(self, path: Path, room: Room) -> None:
+    def __init__(self, path: Path, room: Room, before: PushedPart | None = None) -> None:
         self._path = path
         self._room = room
         self._refusal: NotStored | None = None
         self._begun = False
+        """Whether the push has appended something, and so no longer repeats `before`."""
+        self._before = before
+        self._repeated = 0
+        """Bytes of `before` that this push has repeated."""
+        self._ended = False
+        self.span = before
+        """What the push has written to the file, including the beginning that it repeats; None if nothing."""
 
     def append(self, data: bytes) -> None:
         """Append all of it; the first piece begins on a line of its own."""
         self._put(data, None)
+
+    def finish(self) -> None:
+        """End the push. If it has repeated only a part of `before`, append that part: it is another push."""
+        if self._before and self._repeated:
+            self._ended = True
+            self._put(b"", None)
 
     def place(self, data: bytes, offset: int) -> None:
         """Write the bytes at that offset, which may be at most the end. Bytes already there must be the same."""
@@ -61,14 +86,12 @@ class PushFile:
         if self._refusal:
             raise self._refusal
         try:
-            may_be_stored = offset is not None and self._path.exists()
+            may_be_stored = (offset is not None or self._before is not None) and self._path.exists()
             if not may_be_stored:
                 self._room.need(self._path, len(data))
             descriptor = self._open()
             try:
-                missing = (
-                    self._on_a_line(descriptor, data) if offset is None else self._missing(descriptor, data, offset)
-                )
+                missing = self._missing(descriptor, data, offset)
                 if may_be_stored and missing:
                     self._room.need(self._path, len(missing))
                 self._write(descriptor, missing)
@@ -89,37 +112,54 @@ class PushFile:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             return os.open(self._path, flags, 0o666)
 
-    def _missing(self, descriptor: int, data: bytes, offset: int) -> bytes:
-        """The part of the data at that offset that is not yet in the file."""
-        name, size = f"{self._path.parent.name}/{self._path.name}", _size(descriptor)
-        if offset > size:
+    def _missing(self, descriptor: int, data: bytes, offset: int | None) -> bytes:
+        """The part of the data that is not yet in the file."""
+        status = os.fstat(descriptor)
+        if stat.S_ISFIFO(status.st_mode):
+            raise OSError(errno.EINVAL, "it is a pipe")
+        if offset is None:
+            return self._unrepeated(descriptor, data, status.st_size)
+        name = f"{self._path.parent.name}/{self._path.name}"
+        if offset > status.st_size:
+            size = status.st_size
             raise NotStored("gap", f"{name} has {size} bytes: expected an offset of at most {size}, got {offset}", size)
         present = os.pread(descriptor, len(data), offset)
         if not data.startswith(present):
             raise NotStored("other_content", f"{name} already exists, with other content: push under another name")
         return data[len(present) :]
 
-    def _on_a_line(self, descriptor: int, data: bytes) -> bytes:
-        """The data, after a newline if it is the first and the file does not end with one."""
-        size = _size(descriptor)
-        if not data or self._begun:
-            return data
-        self._begun = True
-        return data if not size or os.pread(descriptor, 1, size - 1) == b"\n" else b"\n" + data
+    def _unrepeated(self, descriptor: int, data: bytes, size: int) -> bytes:
+        """The part of the next piece that does not repeat `before`. What is new begins on a line of its own."""
+        before, repeated = self._before, self._repeated
+        if before and size == before.end and not self._ended:
+            at = before.start + repeated
+            present = os.pread(descriptor, min(len(data), before.end - at), at)
+            if data.startswith(present):
+                self._repeated += len(present)
+                if at + len(present) == before.end:
+                    self._before, self._begun = None, True
+                return data[len(present) :]
+        if not self._begun:
+            self._begun, self._before, self.span = True, None, None
+            if size > 0 and os.pread(descriptor, 1, size - 1) != b"\n":
+                self._write(descriptor, b"\n")
+                size += 1
+            self.span = PushedPart(size, size)
+            if before:  # another push that began in the same way
+                for at in range(before.start, before.start + repeated, LARGEST_PIECE):
+                    again = os.pread(descriptor, min(LARGEST_PIECE, before.start + repeated - at), at)
+                    self._room.need(self._path, len(again))
+                    self._write(descriptor, again)
+        return data
 
     def _write(self, descriptor: int, data: bytes) -> None:
         rest = memoryview(data)
         while rest:
             count = os.write(descriptor, rest)
             self._room.add(count)
+            if self.span:
+                self.span = self.span._replace(end=self.span.end + count)
             rest = rest[count:]
-
-
-def _size(descriptor: int) -> int:
-    status = os.fstat(descriptor)
-    if stat.S_ISFIFO(status.st_mode):
-        raise OSError(errno.EINVAL, "it is a pipe")
-    return status.st_size
 
 
 def cannot_write(path: Path, error: OSError) -> NotStored:

@@ -3,8 +3,8 @@
 `PUT` or `POST /ingest/<run>/<worker>`, for example `... | curl -T - http://host:port/ingest/<run>/<worker>`: the body
 lasts as long as the benchmark, and every piece of it is in `<folder>/<run>/<worker>.push` as soon as it has arrived.
 A client may be silent for any time, because a stalled benchmark prints nothing; TCP keepalive detects one that is gone.
-A later push to the same name continues the same file, on a new line if the previous one ended within a line: of output
-that is pushed again after a break, the last run in the file counts.
+A later push to the same name continues the same file, on a new line if the previous one ended within a line. If a push
+broke off or was refused and the next one begins with everything that it had stored, these bytes are not stored twice.
 
 `benchwatch run --push` sends pieces instead, each with its offset: `?stream=<suffix>&offset=<bytes>` puts the body into
 `<folder>/<run>/<worker>.<suffix>`, where `suffix` is out, err, json, or <pid>[.<thread>] of a transaction log. Bytes
@@ -33,7 +33,7 @@ from aiohttp import StreamReader, web
 from prometheus_client import Counter, Gauge
 
 from ..history.find import failed_start
-from ..runs.append import LARGEST_PIECE, STREAM, PushFile, put_record
+from ..runs.append import LARGEST_PIECE, STREAM, PushedPart, PushFile, put_record
 from ..runs.room import NotStored, Reason, Room
 from ..settings.record import SUFFIX
 from ..settings.settings import PushSettings
@@ -53,6 +53,8 @@ _BODY_SECONDS = 120.0
 """Seconds within which a piece or record must arrive."""
 _BEHIND = 256 * 1024
 """Bytes of a push that may wait for the disk before its client has to wait."""
+_REMEMBERED = 1000
+"""Broken pushes whose stored bytes are recognised in the next push to the same name."""
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TCP_KEEPCNT, 4))
 
 
@@ -90,6 +92,7 @@ class Pushes:
         self._limit = limit
         self._bodies = 0
         self._tasks: dict[tuple[str, str], asyncio.Task[object]] = {}
+        self._broken: dict[Path, PushedPart] = {}
         self._codes = Counter(
             "benchwatch_push_requests",
             "Pushes that have ended, by HTTP status code; 499 where the client's connection broke.",
@@ -163,10 +166,17 @@ class Pushes:
         assert task
         _check_number(len(self._tasks), self._limit)
         self._tasks[run, worker] = task
+        path = folder / run / f"{worker}.push"
+        file = PushFile(path, self._room, self._broken.pop(path, None))
         try:
             _keep_alive(request)
-            file = PushFile(folder / run / f"{worker}.push", self._room)
             taken = await self._copy(request.content, f"worker {worker} of run {run}", file)
+        except BaseException:
+            if file.span:
+                self._broken[path] = file.span
+                if len(self._broken) > _REMEMBERED:
+                    del self._broken[next(iter(self._broken))]
+            raise
         finally:
             del self._tasks[run, worker]
         return {"stored": f"{taken} bytes received for worker {worker} of run {run}"}
@@ -230,21 +240,23 @@ class Pushes:
                 failed.append(error)
                 body.set_exception(error)
 
-        def write(data: bytes) -> None:
-            pending = asyncio.get_running_loop().run_in_executor(self._writer, file.append, data)
-            writes[pending] = len(data)
+        def write(call: Callable[..., None], *data: bytes) -> None:
+            pending = asyncio.get_running_loop().run_in_executor(self._writer, call, *data)
+            writes[pending] = sum(map(len, data))
             pending.add_done_callback(written)
 
         try:
             async for data in _chunks(body, whose):
                 allowed = data[: self._settings.max_push_bytes - taken]
-                write(allowed)
+                write(file.append, allowed)
                 taken += len(allowed)
                 self._check_length(taken + len(data) - len(allowed))
                 while sum(writes.values()) > _BEHIND:
                     await asyncio.wait(writes, return_when=asyncio.FIRST_COMPLETED)
-            if not taken:
-                write(b"")
+            if taken:
+                write(file.finish)
+            else:
+                write(file.append, b"")
         finally:
             if writes:
                 await asyncio.wait(writes)
