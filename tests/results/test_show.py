@@ -117,8 +117,12 @@ def test_the_highest_latency_of_sysbench_is_what_it_printed(show: Show) -> None:
 
 
 def test_the_operations_of_a_run_are_those_of_the_workload(show: Show) -> None:
-    for recording, written in (("json-verify-write-3.33", 1024), ("json-sync-fsync8-3.42", 149_296)):
-        _, out, _ = show(RECORDINGS / f"fio/{recording}.out", "--json")
+    for recording, written in (
+        ("fio/json-verify-write-3.33.out", 1024),
+        ("fio/json-sync-fsync8-3.42.out", 149_296),
+        ("iperf3/stream-udp-3.18.server.out", 25_034_752),  # bytes, of a family of its own
+    ):
+        _, out, _ = show(RECORDINGS / recording, "--json")
         (result,) = json.loads(out)["subjects"][0]["results"]
         assert result["operations"] == written
 

@@ -71,7 +71,7 @@ class Outcome(Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def roles(self) -> Roles:
-        """The roles of its tool's families."""
+        """Those of the tool with its unit: what figures are called, not which families have them."""
         tool = named(self.tool)
         assert tool is not None
         return next(each for each in tool.roles if each.unit.name == self.unit)
@@ -112,6 +112,11 @@ class Result(Outcome, frozen=True, kw_only=True, eq=False):
     """The point of a sweep that it measures; None without a sweep."""
     objective: float | None
     """The latency that it should stay below, seconds."""
+
+    @property
+    def roles(self) -> Roles:
+        """The roles of its workers' families; a tool can have several with one unit."""
+        return self.timelines[0].roles
 
     @property
     def groups(self) -> list[Group]:
