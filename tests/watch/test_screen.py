@@ -245,9 +245,15 @@ def test_the_verdict_is_whole_under_the_name_of_the_slow_run(width: int, said: l
 def test_slow_runs_come_first_with_their_curves() -> None:
     judged = Judged(verdicts={"slow": SENTENCE})
     workers = (pgbench("db1", run=name) for name in ("new", "slow", "old"))
-    lines = shown(screen_of(moment(*workers, judged=judged)), 120, 30)
+    screen = screen_of(moment(*workers, judged=judged))
+    lines = shown(screen, 120, 30)
     assert next(line for line in lines if "  running" in line).startswith("slow")
     assert any(line.startswith("slow db1") and "rate/s" in line for line in lines), "the curves"
+    chosen = []
+    for _ in range(3):
+        screen.select(1)
+        chosen.append(next(line.split()[0] for line in shown(screen, 120, 30) if "  running" in line))
+    assert chosen == ["slow", "new", "old"], "the keys go through them as they stand there"
 
 
 def test_there_is_no_verdict_while_the_exporter_does_not_answer() -> None:

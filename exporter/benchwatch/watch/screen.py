@@ -11,7 +11,7 @@ from .blocks import Block, cut, fit, joined, line, rest, spread, text
 from .curves import Trends, curves
 from .ended import ended
 from .known import Judged, Known, Page
-from .rows import active_runs
+from .rows import RunRows, active_runs
 from .table import brief, in_style, table
 
 _SEVERITIES = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
@@ -41,7 +41,7 @@ class Screen:
     def select(self, step: int) -> None:
         """Put the next or the previous run first."""
         moment = self._paused or self._moment
-        names = [run.name for run in active_runs(moment.page or Page(), moment.now)]
+        names = [run.name for run in _slow_first(moment)]
         if names:
             at = names.index(self._selected) + step if self._selected in names else (0 if step > 0 else -1)
             self._selected = names[at % len(names)]
@@ -67,9 +67,8 @@ class Screen:
         verdicts = {} if moment.problem else moment.judged.verdicts
         runs = [
             run._replace(verdict=tuple(wrap(printable(verdicts.get(run.name, "")), max(1, width - 2))))
-            for run in active_runs(page, moment.now)
+            for run in _slow_first(moment)
         ]
-        runs.sort(key=lambda run: not run.verdict)
         head = Block(lambda _: self._head(moment, page, width), 1 + 2 * bool(moment.problem), 3)
         below = [self._alerts(moment.judged, moment.now)]
         below += [] if moment.problem else [_vdisks(page, moment.now, width)]
@@ -115,6 +114,11 @@ class Screen:
             return drawn + rest(len(alerts) - len(shown))
 
         return Block(draw, 1 + len(alerts) if alerts or judged.problem else 0, 4)
+
+
+def _slow_first(moment: Known) -> list[RunRows]:
+    verdicts = {} if moment.problem else moment.judged.verdicts
+    return sorted(active_runs(moment.page or Page(), moment.now), key=lambda run: run.name not in verdicts)
 
 
 def _vdisks(page: Page, now: float, width: int) -> Block:
