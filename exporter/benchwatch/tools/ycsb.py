@@ -93,8 +93,10 @@ class StatusLines(KitParser):
             return [ToolReport(self._before, self._figures(text), length=self._length)]
         if part := JSON.match(text):
             self._json[part[1]] = part[2]
-            text = "[{metric}], {measurement}, {value}".format_map(self._json) if len(self._json) == 3 else "["
-            self._json = self._json if part[1] != "value" else {}
+            if len(self._json) == 3:
+                text = "[{metric}], {measurement}, {value}".format_map(self._json)
+            if part[1] == "value":
+                self._json = {}
         result = RESULT.match(text)
         return self._result(*result.groups()) if result else None
 
