@@ -9,8 +9,8 @@ from tests.support.programs import series
 from .test_numbers import SECONDS, expression, shows
 
 ON = f"1x{SECONDS}"
-LAST = 11
-"""The verdict is the last query of the head."""
+LAST, UNTIL = 11, 14
+"""Of the head's queries, the verdict, and until when a run was slow."""
 
 
 def active(run: str, state: str = "running") -> dict[str, str]:
@@ -57,7 +57,17 @@ def test_spike_shows_the_last_verdict_of_the_moment_and_not_the_largest(first: s
         why("_x30 1x20 stale", second, "later"),
     ]
     query = f"({expression('spike', 'table', LAST)}) ^ 0"
-    shows(tmp_path, query, loads, {f'{{run="why", layer="{second}", text="later"}}': 1.0})
+    shows(tmp_path, query, loads, {f'{{run="why", layer="{second}", text="Over. later"}}': 1.0})
+
+
+def test_spike_says_until_when_a_run_was_slow_or_that_it_still_is(tmp_path: Path) -> None:
+    until = expression("spike", "table", UNTIL)
+    over = [active("why"), why("_x20 1x29 stale", "oplog", "oplog")]
+    shows(tmp_path, until, over, {'{run="why"}': 49_000.0})
+    now = [active("why"), why(f"_x20 1x{SECONDS}", "oplog", "oplog")]
+    shows(tmp_path, f"({until}) != bool ({until})", now, {'{run="why"}': 1.0})  # NaN: "still slow"
+    query = f"({expression('spike', 'table', LAST)}) ^ 0"
+    shows(tmp_path, query, now, {'{run="why", layer="oplog", text="oplog"}': 1.0})
 
 
 def test_a_slow_run_whose_cause_is_not_known_yet_asks_for_nothing(tmp_path: Path) -> None:
@@ -76,9 +86,7 @@ def test_the_bars_are_the_stages_of_the_last_picture(tmp_path: Path) -> None:
         *(stage(f"_x20 {value}x30 stale", "log device", when) for when, value in (("usual", 0.001), ("now", 0.04))),
     ]
     loads.append(stage("_x20 0.0001x30 stale", "lock", "now"))
-    shown = {
-        f'{{when="operation, {when}", stage="log device"}}': one for when, one in (("usual", 0.001), ("now", 0.04))
-    }
+    shown = {f'{{when="{when}", stage="log device"}}': one for when, one in (("usual", 0.001), ("while slow", 0.04))}
     shows(tmp_path, expression("spike", "barchart"), loads, shown)
 
 

@@ -29,6 +29,8 @@ _RATE, _USUAL = (
 _OBJECTIVE = f"min by (run) (benchwatch_run_latency_objective_seconds{{{_RUN}}})"
 _SINCE = "run:benchmark_slow:since"
 _SLOW = f"run:benchmark_slow:info{{{_RUN}}}"
+_WHY = f"benchwatch_run_why_info{{{_RUN}}}"
+_STILL = f"max by (run) (last_over_time({_SLOW}[5s]) or last_over_time({_WHY}[5s]))"
 _SLOWNESS = f"max by (run) (run:benchmark_slowness:ratio{{{_RUN}}})"
 _WORDS = (
     (f"{_SLOW} and on () max(benchwatch_why_up) == 1", "Slow; the cause is not known yet."),
@@ -44,14 +46,16 @@ _LINK = "/d/benchwatch-spike?${__url_time_range}&var-run=${__value.raw:percenten
 
 def verdict(window: str = "") -> str:
     """The sentence of each run as the label `text`, and the slow layer. `window`: the last one within that time."""
-    info = f"benchwatch_run_why_info{{{_RUN}}}"
     if window:
-        last = f"topk by (run) (1, max by (run, layer, text) (max_over_time(timestamp({info})[{window}:1s])))"
+        last = f"topk by (run) (1, max by (run, layer, text) (max_over_time(timestamp({_WHY})[{window}:1s])))"
     else:
-        last = f"topk by (run) (1, max by (run, layer, text) ({info}))"
+        last = f"topk by (run) (1, max by (run, layer, text) ({_WHY}))"
     # Its cause alone: columns say by how much the run is slower, graphs how many requests there were and have no data.
     last = f'label_replace({last}, "text", "$1", "text", ".+?[.] (.+?)( Not seen:.*)?")'
     last = f'label_replace({last}, "text", "$1$2", "text", "(.+) [(][0-9][^)]+ usually [^)]+[)](.+)")'
+    if window:
+        over = f'label_replace({last}, "text", "Over. $1", "text", "(.+)")'
+        last = f"({last}) and on (run) {_STILL}\nor on (run) {over}"
     words = [f'label_replace(max by (run) ({which}), "text", "{text}", "", "")' for which, text in _WORDS]
     return "\nor on (run) ".join([last, *words])
 
@@ -102,6 +106,9 @@ def head(height: int = 5, tools: Sequence[Tool] = TOOLS, window: str = "") -> da
         f"topk by (run) (1, max by (run, host) ({hosts}))",
         f"{_SLOWNESS} or on (run) 0 * {_SHOWN}",
     ]
+    if window:
+        last = (f"max by (run) (max_over_time(timestamp({one})[{window}:1s]))" for one in (_SLOW, _WHY))
+        queries.append(f"1000 * ({' or on (run) '.join(last)}) unless on (run) {_STILL} or on (run) {_STILL} * NaN")
     return table(
         "",
         "A line for each active run (of ended ones, if none is active), the slowest first. Usual is the median of the "
@@ -138,7 +145,10 @@ def head(height: int = 5, tools: Sequence[Tool] = TOOLS, window: str = "") -> da
                 steps=((None, "text"), (0.001, ORANGE), (0.1, RED)),
             ),
             Column("Value #K", "Slow since", "time:HH:mm:ss", width=70, as_text=True, steps=((None, "text"), (1, RED))),
-            Column("text", "Why", wrap=True, mappings={"(As usual|Ended|Not judged|Slower than).*": "text", ".+": RED}),
+            *([Column("Value #O", "Slow until", "time:HH:mm:ss", width=70, nan="still slow")] if window else []),
+            Column(
+                "text", "Why", wrap=True, mappings={"(Over|As usual|Ended|Not judged|Slower than).*": "text", ".+": RED}
+            ),
         ],
         bad="a sentence in red: what it names is slow.",
         none="No run at the end of this time range",
