@@ -12,6 +12,7 @@ from benchwatch.metrics.buckets import Buckets
 from benchwatch.tools.api import Begin, Misread, Tool
 from benchwatch.tools.invocation import Benchmark
 from benchwatch.tools.kit import Families, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from benchwatch.tools.kit.state import MOST
 from benchwatch.tools.launcher import CommandLine
 from benchwatch.tools.registry import named
 from benchwatch.tools.roles import Roles, Unit
@@ -150,7 +151,7 @@ def test_columns_are_named_by_a_header_and_the_average_is_the_result() -> None:
 def test_a_file_with_ever_new_names_takes_bounded_memory() -> None:
     tool = made(banner="never", reports=["<time> <op> <rate>"], summary=["end <op> <rate>"])
     text = "".join(f"1 name{n} 5\n" for n in range(3000)) + "".join(f"end name{n} 5\n" for n in range(3000))
-    assert len(values(state_of(tool, text))) <= 3001
+    assert len(values(state_of(tool, text))) == 3 * MOST
 
 
 def test_the_tool_in_the_documentation_is_complete() -> None:

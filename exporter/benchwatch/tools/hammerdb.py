@@ -30,9 +30,21 @@ from ..machine.host import Host
 from ..values import numbers
 from . import postgres
 from .invocation import Benchmark
-from .kit import Begin, Failed, Families, Key, KitParser, Record, Said, TextTool, ToolFigure, ToolReport, ToolResult
-from .kit.forms import Forms
-from .kit.templates import milliseconds, quantile
+from .kit import (
+    Begin,
+    Failed,
+    Families,
+    Key,
+    KitParser,
+    Record,
+    Said,
+    TextTool,
+    ToolFigure,
+    ToolReport,
+    ToolResult,
+    milliseconds,
+    quantile,
+)
 from .launcher import Command, CommandLine, Facts, server_host
 from .roles import Numbers, Unit
 
@@ -104,9 +116,9 @@ def _further(finals: Sequence[Numbers], _: Mapping[str, str]) -> Iterator[str]:
 class HammerLines(KitParser):
     """Reads the counter, errors, phases and the result of one stream."""
 
-    def __init__(self, forms: Forms) -> None:
+    def __init__(self, tool: TextTool) -> None:
         self._set: dict[str, Said] = {}
-        super().__init__(forms)
+        super().__init__(tool)
 
     def begin(self) -> None:
         """See KitParser."""
@@ -249,8 +261,8 @@ def _facts(is_postgres: bool, given: Mapping[str, str], benchmark: Benchmark, ho
         words = {key: given.get(name, "") for name, key in CONNECTION.items()}
         return postgres.facts_at(words, said, benchmark, host)
     address = given.get("host") or given.get("server", "")
-    own = "" if benchmark.elsewhere else host.name
-    return Facts(said, host=server_host(address, benchmark, host) if address else "", client=own)
+    server = server_host(address, benchmark, host) if address else ""
+    return Facts(said, host=server, client=benchmark.machine(host))
 
 
 HAMMERDB = TextTool(

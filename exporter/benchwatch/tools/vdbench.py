@@ -33,8 +33,7 @@ from typing import Any
 
 from ..values import numbers
 from .api import Kind
-from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
-from .kit.templates import milliseconds
+from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult, milliseconds
 from .launcher import Command, CommandLine, Facts
 from .roles import Numbers, Unit
 
@@ -274,7 +273,7 @@ def read(line: CommandLine) -> Command:
     return Command(
         appended=("-o", str(line.own)) if line.own and not given else (),
         writes={"histogram": folder / "histogram.html"} if is_known else {},
-        facts=lambda benchmark, host: Facts(client="" if benchmark.elsewhere else host.name),
+        facts=lambda benchmark, host: Facts(client=benchmark.machine(host)),
     )
 
 

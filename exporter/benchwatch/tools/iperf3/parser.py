@@ -7,8 +7,7 @@ import msgspec
 
 from ..kit import Begin, Failed, Key, KitParser, Record, Said, TextTool, ToolReport, ToolResult
 from ..lines import EXCERPT
-from .document import End, IperfDocument, Start, Sum, number, of_json
-from .metrics import FIGURES, WAYS
+from .metrics import FIGURES, WAYS, End, IperfDocument, Start, Sum, number, of_json
 
 PREFIXES = tuple(enumerate(("", *"KMGTP")))
 UNITS = {f"{prefix}Bytes": 1024.0**power for power, prefix in PREFIXES}
