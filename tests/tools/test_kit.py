@@ -20,10 +20,10 @@ from benchwatch.tools.states import State
 
 OP = ("op",)
 FIGURES = {
-    "rate": ToolFigure("Operations", "ops_per_second", "ops", "ops_per_second", labels=OP, rate=True),
-    "count": ToolFigure("Operations", "ops", "ops_counted", labels=OP, added=True),
-    "mean": ToolFigure("Mean", "latency_average_seconds", "", "latency_average_seconds", labels=OP, scale=1e-3),
-    "latency": ToolFigure("Latency", "latency_window_seconds", labels=("op", "quantile")),
+    "rate": ToolFigure("Operations", "ops_per_second", "ops", labels=OP, rate=True),
+    "count": ToolFigure("Operations", live="ops", total="ops_counted", labels=OP, added=True),
+    "mean": ToolFigure("Mean", "latency_average_seconds", labels=OP, scale=1e-3),
+    "latency": ToolFigure("Latency", live="latency_window_seconds", labels=("op", "quantile")),
 }
 FAMILIES = Families("t", FIGURES)
 ROLES: Sequence[Roles] = [FAMILIES.roles(Unit("ops/s"), "operations", labels=OP)]
@@ -168,7 +168,7 @@ def test_the_tool_in_the_documentation_is_complete() -> None:
 
 def test_a_counter_ends_at_the_final_report_whichever_stream_is_read_first() -> None:
     figures = {
-        "rate": ToolFigure("Rate", "rate", result="rate", rate=True),
+        "rate": ToolFigure("Rate", live="rate", result="rate", rate=True),
         "done": ToolFigure("Operations", total="operations", added=True),
         "number": ToolFigure("Operations", result="operations", settles="done"),
     }

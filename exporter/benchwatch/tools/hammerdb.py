@@ -51,29 +51,24 @@ from .roles import Numbers, Unit
 DB, PROCEDURE = ("database",), ("procedure",)
 FAMILIES = Families(
     "hammerdb",
-    {  # help; names of the live gauge, the counter and the result
+    {  # help; name of the gauges, name of the counter
         "rate": ToolFigure(
             "Transactions per minute of all databases of the server (tpm)",
-            "transactions_per_minute",
-            "",
-            "tpm",
+            live="transactions_per_minute",
+            result="tpm",
             labels=DB,
             rate=True,
         ),
         "nopm": ToolFigure("New orders per minute (NOPM)", result="nopm"),
         "errors": ToolFigure("Procedures that failed", total="errors", labels=PROCEDURE, added=True),
         "users": ToolFigure("Virtual users without the monitor", setting="virtual_users"),
-        "ramp": ToolFigure("1 while it ramps up, which the result leaves out", "rampup"),
+        "ramp": ToolFigure("1 while it ramps up, which the result leaves out", live="rampup"),
         "calls": ToolFigure("Calls of the time profile (CALLS)", result="calls", labels=PROCEDURE),
         "average": ToolFigure(
-            "Mean time of the time profile, seconds (AVG)",
-            result="latency_average_seconds",
-            labels=PROCEDURE,
+            "Mean time of the time profile, seconds (AVG)", result="latency_average_seconds", labels=PROCEDURE
         ),
         "highest": ToolFigure(
-            "Highest time of the time profile, seconds (MAX)",
-            result="latency_max_seconds",
-            labels=PROCEDURE,
+            "Highest time of the time profile, seconds (MAX)", result="latency_max_seconds", labels=PROCEDURE
         ),
         "times": ToolFigure(
             "Times of the time profile, seconds (P50, P95, P99)",

@@ -36,9 +36,9 @@ from .roles import Unit
 EVERY = 0.25
 FAMILIES = Families(
     "redis_benchmark",
-    {  # help; names of the live gauge, the counter and the result
-        "rate": ToolFigure("Requests (rps)", "requests_per_second", "requests", "requests_per_second", rate=True),
-        "mean": ToolFigure("Mean latency, seconds", "latency_average_seconds", "", "latency_average_seconds"),
+    {  # help; name of the gauges, name of the counter
+        "rate": ToolFigure("Requests (rps)", "requests_per_second", "requests", rate=True),
+        "mean": ToolFigure("Mean latency, seconds", "latency_average_seconds"),
         "min": ToolFigure("Lowest latency, seconds", result="latency_min_seconds"),
         "max": ToolFigure("Highest latency, seconds", result="latency_max_seconds"),
         "latency": ToolFigure("Latency, seconds", result="latency_seconds", labels=("quantile",)),

@@ -29,21 +29,22 @@ from .roles import Numbers, Roles, Unit
 
 MS, MIB, OP, TIME = 1e-3, 1024.0**2, ("op",), ("time",)
 RATE, BYTES = "throughput_bytes_per_second", "bandwidth_bytes_per_second"
-FIGURES = {  # help; names of the live gauge, the counter and the result
-    "transactions": ToolFigure("Transactions, the events of a database test", "tps", "transactions", "tps", rate=True),
-    "events": ToolFigure("Events of other tests", "events_per_second", "events", "events_per_second", rate=True),
-    "bytes": ToolFigure("Bytes of fileio and memory", RATE, "bytes", RATE, rate=True, scale=MIB),
-    "kind_bytes": ToolFigure("Bytes of fileio by kind", BYTES, "", BYTES, labels=OP, rate=True, scale=MIB),
-    "queries": ToolFigure("Statements (r/w/o)", "queries_per_second", "queries", labels=OP, rate=True),
-    "fsyncs": ToolFigure("fsync calls of fileio", "fsyncs_per_second", rate=True),
+FIGURES = {  # help; name of the gauges, name of the counter
+    "transactions": ToolFigure("Transactions, the events of a database test", "tps", "transactions", rate=True),
+    "events": ToolFigure("Events of other tests", "events_per_second", "events", rate=True),
+    "bytes": ToolFigure("Bytes of fileio and memory", RATE, "bytes", rate=True, scale=MIB),
+    "kind_bytes": ToolFigure("Bytes of fileio by kind", BYTES, labels=OP, rate=True, scale=MIB),
+    "queries": ToolFigure("Statements (r/w/o)", live="queries_per_second", total="queries", labels=OP, rate=True),
+    "fsyncs": ToolFigure("fsync calls of fileio", live="fsyncs_per_second", rate=True),
     "iops": ToolFigure("Operations per second of fileio by kind", result="iops", labels=OP),
     "errors": ToolFigure("Ignored errors, after which an event is tried again", total="errors", rate=True),
     "reconnects": ToolFigure("Reconnects", total="reconnects", rate=True),
-    "threads": ToolFigure("Threads at work (thds)", "threads"),
-    "queue": ToolFigure("Events that wait for a thread (--rate)", "queue_length"),
+    "threads": ToolFigure("Threads at work (thds)", live="threads"),
+    "queue": ToolFigure("Events that wait for a thread (--rate)", live="queue_length"),
     "latency": ToolFigure(
         "The percentile chosen by --percentile, seconds, in bins 1.8 % wide; absent with --report-checkpoints",
-        *("latency_window_seconds", "", "latency_seconds"),
+        live="latency_window_seconds",
+        result="latency_seconds",
         labels=("quantile",),
         scale=MS,
         positive=True,

@@ -19,18 +19,20 @@ def _counted(group: str, whose: str) -> dict[str, ToolFigure]:
     total = f"Bytes without omitted intervals{whose} (bytes of the sums, only in JSON)"
     more: dict[str, Any] = {"labels": WAY, "group": group}
     return {
-        f"{group}rate": ToolFigure(rate, BPS, "", BPS, rate=True, **more),
-        f"{group}bytes": ToolFigure(total, "", "bytes", "bytes", added=True, settles=f"{group}bytes", **more),
+        f"{group}rate": ToolFigure(rate, BPS, rate=True, **more),
+        f"{group}bytes": ToolFigure(total, total="bytes", result="bytes", added=True, settles=f"{group}bytes", **more),
     }
 
 
 FIGURES = {
     **_counted("", ""),
     **_counted("server_", ", of a server, whose client counts the same"),
-    "jitter": ToolFigure("Jitter of the UDP datagrams received, seconds (jitter_ms)", "jitter_seconds"),
-    "rtt": ToolFigure(f"Smoothed round-trip time, seconds, mean of the streams (rtt); {NO_REPEATS}", "rtt_seconds"),
+    "jitter": ToolFigure("Jitter of the UDP datagrams received, seconds (jitter_ms)", live="jitter_seconds"),
+    "rtt": ToolFigure(
+        f"Smoothed round-trip time, seconds, mean of the streams (rtt); {NO_REPEATS}", live="rtt_seconds"
+    ),
     "window": ToolFigure(
-        f"Congestion windows of all streams, bytes (snd_cwnd); {NO_REPEATS}", "congestion_window_bytes"
+        f"Congestion windows of all streams, bytes (snd_cwnd); {NO_REPEATS}", live="congestion_window_bytes"
     ),
     "retransmits": ToolFigure("TCP segments that this process sent again (Retr)", total="retransmits", added=True),
     "packets": ToolFigure("Datagrams sent, or received and lost (UDP)", total="packets", labels=WAY, added=True),

@@ -61,12 +61,14 @@ class ToolFigure(NamedTuple):
 
     help: str
     """What it is, for the reference; its unit unless the family's name has it; the word in the tool's output."""
-    live: str = ""
-    """Gauge of the last report."""
+    name: str = ""
+    """Gauge of the last report and, with `result_` before it, of the whole run."""
     total: str = ""
     """Counter since the start, without `_total`."""
+    live: str = ""
+    """The gauge of the last report, if its name is another, or there is only this."""
     result: str = ""
-    """Gauge of the whole run, without `result_`."""
+    """The gauge of the whole run likewise, without `result_`."""
     setting: str = ""
     """Gauge that does not change while the tool runs."""
     bins: str = ""
@@ -113,10 +115,13 @@ class Families:
     """The families of figures, by kind and by the figure's name."""
 
     def __init__(self, prefix: str, figures: Mapping[str, ToolFigure]) -> None:
-        self.figures = figures
+        self.figures = {
+            name: one._replace(live=one.live or one.name, result=one.result or one.name)
+            for name, one in figures.items()
+        }
         self._by: dict[tuple[Slot, str], Family] = {}
         for slot, (name, kind, words) in _SLOTS.items():
-            for figure, one in figures.items():
+            for figure, one in self.figures.items():
                 if own := getattr(one, slot):
                     is_rate = one.rate and slot in ("live", "result") and " per " not in one.help
                     help_ = words.format(f"{one.help} per second" if is_rate else one.help)
