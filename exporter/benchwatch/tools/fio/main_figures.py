@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ...metrics.buckets import quantiles
 from ..states import Figures
 from .counters import APART, ISSUED, LATENCY, START, TIMED, Counters, JobSeries, verified_among_reads
+from .jobs import seconds
 from .metrics import RESULT_IOPS, RESULT_LATENCY, results
-from .options import seconds
 from .windows import QUANTILES, Window
 
 _P99 = QUANTILES.index(0.99)
