@@ -95,9 +95,6 @@ class Iperf3Parser(KitParser):
         row = ROW.search(line.decode("utf-8", "replace"))
         return line.endswith(b"iperf Done.") or bool(row and row["of"])
 
-    def _in_order(self, found: Sequence[Record]) -> Sequence[Record]:
-        return found  # only a start begins another test
-
     def _line(self, line: bytes) -> None:
         line = line.rstrip()
         if (line and not line.startswith((b"\t", b" ", b"}"))) or len(self._document) > LONGEST:
