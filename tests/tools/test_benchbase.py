@@ -7,7 +7,7 @@ import pytest
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.benchbase import BENCHBASE
-from benchwatch.tools.kit.records import ToolReport
+from benchwatch.tools.kit import ToolReport
 from benchwatch.tools.kit.state import KitState
 from tests.support.places import RECORDINGS
 

@@ -12,7 +12,7 @@ from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.api import Begin, Misread
 from benchwatch.tools.hammerdb import HAMMERDB
 from benchwatch.tools.invocation import Benchmark, find_benchmark
-from benchwatch.tools.kit.records import ToolReport
+from benchwatch.tools.kit import ToolReport
 from benchwatch.tools.kit.state import KitState
 from benchwatch.tools.launcher import Command, CommandLine
 from benchwatch.tools.registry import named

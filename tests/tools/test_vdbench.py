@@ -13,7 +13,7 @@ from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.samples import HistogramValue
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.tools.api import Begin, Misread
-from benchwatch.tools.kit.records import ToolReport
+from benchwatch.tools.kit import ToolReport
 from benchwatch.tools.kit.state import KitState
 from benchwatch.tools.launcher import CommandLine
 from benchwatch.tools.states import State

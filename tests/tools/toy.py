@@ -12,10 +12,10 @@ from benchwatch.tools.kit import Families, TextTool, ToolFigure
 from benchwatch.tools.roles import Unit
 
 LANE, BOTH = ("lane",), ("lane", "quantile")
-FIGURES = {  # help; names of the live gauge, the counter and the result
-    "rate": ToolFigure("Laps", "laps_per_second", "laps", "laps_per_second", labels=LANE, rate=True),
+FIGURES = {  # help; name of the gauges, name of the counter
+    "rate": ToolFigure("Laps", "laps_per_second", "laps", labels=LANE, rate=True),
     "number": ToolFigure("Laps", result="laps", settles="rate", labels=LANE),
-    "latency": ToolFigure("Time of a lap, seconds", "lap_window_seconds", "", "lap_seconds", labels=BOTH),
+    "latency": ToolFigure("Time of a lap, seconds", live="lap_window_seconds", result="lap_seconds", labels=BOTH),
     "lost": ToolFigure("Failed laps", total="failed_laps", labels=LANE),
 }
 FAMILIES = Families("toy", FIGURES)

@@ -22,8 +22,8 @@ from .roles import Unit
 
 FAMILIES = Families(
     "benchbase",
-    {  # help; names of the live gauge, the counter and the result
-        "rate": ToolFigure("Transactions (Throughput)", "tps", "transactions", "tps", rate=True),
+    {  # help; name of the gauges, name of the counter
+        "rate": ToolFigure("Transactions (Throughput)", "tps", "transactions", rate=True),
         "number": ToolFigure("Transactions (measuredRequests)", result="transactions", settles="rate"),
         "time": ToolFigure("How long BenchBase measured, seconds (nanoSeconds)", result="duration_seconds"),
     },

@@ -17,23 +17,30 @@ from typing import Any
 
 import msgspec
 
-from .kit import Failed, Families, Key, KitParser, Record, Said, TextTool, ToolFigure, ToolReport, ToolResult
-from .kit.options import Options
-from .kit.templates import quantile
+from .kit import (
+    Failed,
+    Families,
+    Key,
+    KitParser,
+    Options,
+    Record,
+    Said,
+    TextTool,
+    ToolFigure,
+    ToolReport,
+    ToolResult,
+    quantile,
+)
 from .roles import Unit
 
 US, OP, BOTH = 1e-6, ("operation",), ("operation", "quantile")
 FAMILIES = Families(
     "go_ycsb",
-    {  # help; names of the live gauge, the counter and the result
-        "rate": ToolFigure(
-            "Operations (OPS)", "operations_per_second", "", "operations_per_second", labels=OP, rate=True
-        ),
+    {  # help; name of the gauges, name of the counter
+        "rate": ToolFigure("Operations (OPS)", "operations_per_second", labels=OP, rate=True),
         "done": ToolFigure("Operations (Count)", total="operations", labels=OP, added=True),
         "failed": ToolFigure("Failed operations", total="failed_operations", labels=OP, added=True),
-        "mean": ToolFigure(
-            "Mean latency, seconds (Avg)", "latency_average_seconds", "", "latency_average_seconds", labels=OP
-        ),
+        "mean": ToolFigure("Mean latency, seconds (Avg)", "latency_average_seconds", labels=OP),
         "max": ToolFigure("Highest latency, seconds (Max)", result="latency_max_seconds", labels=OP),
         "latency": ToolFigure("Latency, seconds", result="latency_seconds", labels=BOTH),
         "number": ToolFigure("Operations (Count)", result="operations", settles="done", labels=OP),

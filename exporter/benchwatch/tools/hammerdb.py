@@ -30,38 +30,45 @@ from ..machine.host import Host
 from ..values import numbers
 from . import postgres
 from .invocation import Benchmark
-from .kit import Begin, Failed, Families, Key, KitParser, Record, Said, TextTool, ToolFigure, ToolReport, ToolResult
-from .kit.forms import Forms
-from .kit.templates import milliseconds, quantile
+from .kit import (
+    Begin,
+    Failed,
+    Families,
+    Key,
+    KitParser,
+    Record,
+    Said,
+    TextTool,
+    ToolFigure,
+    ToolReport,
+    ToolResult,
+    milliseconds,
+    quantile,
+)
 from .launcher import Command, CommandLine, Facts, server_host
 from .roles import Numbers, Unit
 
 DB, PROCEDURE = ("database",), ("procedure",)
 FAMILIES = Families(
     "hammerdb",
-    {  # help; names of the live gauge, the counter and the result
+    {  # help; name of the gauges, name of the counter
         "rate": ToolFigure(
             "Transactions per minute of all databases of the server (tpm)",
-            "transactions_per_minute",
-            "",
-            "tpm",
+            live="transactions_per_minute",
+            result="tpm",
             labels=DB,
             rate=True,
         ),
         "nopm": ToolFigure("New orders per minute (NOPM)", result="nopm"),
         "errors": ToolFigure("Procedures that failed", total="errors", labels=PROCEDURE, added=True),
         "users": ToolFigure("Virtual users without the monitor", setting="virtual_users"),
-        "ramp": ToolFigure("1 while it ramps up, which the result leaves out", "rampup"),
+        "ramp": ToolFigure("1 while it ramps up, which the result leaves out", live="rampup"),
         "calls": ToolFigure("Calls of the time profile (CALLS)", result="calls", labels=PROCEDURE),
         "average": ToolFigure(
-            "Mean time of the time profile, seconds (AVG)",
-            result="latency_average_seconds",
-            labels=PROCEDURE,
+            "Mean time of the time profile, seconds (AVG)", result="latency_average_seconds", labels=PROCEDURE
         ),
         "highest": ToolFigure(
-            "Highest time of the time profile, seconds (MAX)",
-            result="latency_max_seconds",
-            labels=PROCEDURE,
+            "Highest time of the time profile, seconds (MAX)", result="latency_max_seconds", labels=PROCEDURE
         ),
         "times": ToolFigure(
             "Times of the time profile, seconds (P50, P95, P99)",
@@ -104,9 +111,9 @@ def _further(finals: Sequence[Numbers], _: Mapping[str, str]) -> Iterator[str]:
 class HammerLines(KitParser):
     """Reads the counter, errors, phases and the result of one stream."""
 
-    def __init__(self, forms: Forms) -> None:
+    def __init__(self, tool: TextTool) -> None:
         self._set: dict[str, Said] = {}
-        super().__init__(forms)
+        super().__init__(tool)
 
     def begin(self) -> None:
         """See KitParser."""
@@ -249,8 +256,8 @@ def _facts(is_postgres: bool, given: Mapping[str, str], benchmark: Benchmark, ho
         words = {key: given.get(name, "") for name, key in CONNECTION.items()}
         return postgres.facts_at(words, said, benchmark, host)
     address = given.get("host") or given.get("server", "")
-    own = "" if benchmark.elsewhere else host.name
-    return Facts(said, host=server_host(address, benchmark, host) if address else "", client=own)
+    server = server_host(address, benchmark, host) if address else ""
+    return Facts(said, host=server, client=benchmark.machine(host))
 
 
 HAMMERDB = TextTool(

@@ -19,6 +19,7 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import NamedTuple
 
+from ..machine.host import Host
 from ..values.errors import UserError
 from ..values.suggestion import did_you_mean, either
 
@@ -65,6 +66,10 @@ class Benchmark(NamedTuple):
         """
         words = [word for before, word in pairwise(self.wrapper) if before not in _VALUE_FOLLOWS and shutil.which(word)]
         return not {PurePath(word).name for word in (*self.wrapper[:1], *words)} <= _HERE | _OTHER_USER
+
+    def machine(self, host: Host) -> str:
+        """The machine on which it runs, as far as that is known: `host`, or empty."""
+        return "" if self.elsewhere else host.name
 
     @property
     def makes_container(self) -> bool:

@@ -111,5 +111,5 @@ def server_host(address: str, benchmark: Benchmark, host: Host) -> str:
     Empty if it is the benchmark's own machine, and that is unknown.
     """
     if _OWN.match(address):
-        return "" if benchmark.elsewhere else host.name
+        return benchmark.machine(host)
     return host.name if host.owns(address) else address

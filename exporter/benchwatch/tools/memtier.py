@@ -26,21 +26,32 @@ import math
 import re
 from collections.abc import Sequence
 
-from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
-from .kit.options import Options
-from .kit.templates import milliseconds, quantile
+from .kit import (
+    Failed,
+    Families,
+    Key,
+    KitParser,
+    Options,
+    Record,
+    TextTool,
+    ToolFigure,
+    ToolReport,
+    ToolResult,
+    milliseconds,
+    quantile,
+)
 from .roles import Unit
 
 OP, BOTH = ("operation",), ("operation", "quantile")
 FAMILIES = Families(
     "memtier",
-    {  # help; names of the live gauge, the counter and the result
-        "rate": ToolFigure("Operations", "operations_per_second", "", "operations_per_second", rate=True),
+    {  # help; name of the gauges, name of the counter
+        "rate": ToolFigure("Operations", "operations_per_second", rate=True),
         "done": ToolFigure("Operations", total="operations", added=True),
         "failed": ToolFigure(
             "Operations that the server answered with an error", total="failed_operations", added=True
         ),
-        "mean": ToolFigure("Mean latency, seconds", "latency_average_seconds", "", "latency_average_seconds"),
+        "mean": ToolFigure("Mean latency, seconds", "latency_average_seconds"),
         "latency": ToolFigure("Latency, seconds", result="latency_seconds", labels=("quantile",)),
         "hits": ToolFigure("Hits a second", result="hits_per_second"),
         "misses": ToolFigure("Misses a second", result="misses_per_second"),

@@ -73,7 +73,7 @@ def facts(benchmark: Benchmark, connection: Sequence[str], host: Host, questions
 
     `questions` are further queries in SQL; each answers with a parameter's name and its value.
     """
-    client = "" if benchmark.elsewhere else host.name
+    client = benchmark.machine(host)
     told = _address(connection)
     try:
         said = ask(benchmark, connection, _PATIENCE, questions)

@@ -17,17 +17,28 @@ CONFIG, as managed ones, `ERROR: ERR unknown command 'CONFIG'` precedes a run li
 import re
 from collections.abc import Sequence
 
-from .kit import Begin, Families, Key, KitParser, Record, Said, TextTool, ToolFigure, ToolReport, ToolResult
-from .kit.options import Options
-from .kit.templates import milliseconds
+from .kit import (
+    Begin,
+    Families,
+    Key,
+    KitParser,
+    Options,
+    Record,
+    Said,
+    TextTool,
+    ToolFigure,
+    ToolReport,
+    ToolResult,
+    milliseconds,
+)
 from .roles import Unit
 
 EVERY = 0.25
 FAMILIES = Families(
     "redis_benchmark",
-    {  # help; names of the live gauge, the counter and the result
-        "rate": ToolFigure("Requests (rps)", "requests_per_second", "requests", "requests_per_second", rate=True),
-        "mean": ToolFigure("Mean latency, seconds", "latency_average_seconds", "", "latency_average_seconds"),
+    {  # help; name of the gauges, name of the counter
+        "rate": ToolFigure("Requests (rps)", "requests_per_second", "requests", rate=True),
+        "mean": ToolFigure("Mean latency, seconds", "latency_average_seconds"),
         "min": ToolFigure("Lowest latency, seconds", result="latency_min_seconds"),
         "max": ToolFigure("Highest latency, seconds", result="latency_max_seconds"),
         "latency": ToolFigure("Latency, seconds", result="latency_seconds", labels=("quantile",)),

@@ -1,15 +1,14 @@
 """sysbench 0.4 to 1.1: tests of databases, files, memory, processors and what else is in Lua.
 
-With `--report-interval=N` it prints a line for each interval, flushed, with the rounded seconds since
-`Threads started!`. A latency is that of the events that ended in the interval, one percentile in bins
-1.8 % wide; with --rate it counts from when an event was due, and a second line has the queue.
+With `--report-interval=N` it prints a line for each interval, flushed, with the rounded seconds since `Threads
+started!`. A latency is that of the events that ended in the interval, one percentile in bins 1.8 % wide; with --rate it
+counts from when an event was due, and a second line has the queue.
 
-The final report covers the whole run; with --report-checkpoints, the time since the previous report,
-although 1.0 counts its `total time` from the start. In 0.4 and 0.5, the line after a checkpoint has
-wrong rates. The value of a bin (--histogram=on) is its middle, 0.001 ms x 10^(8 i / 1023): several
-small bins share three decimals. 0.4.12 prints the end of its scale, 10,000 s, as the percentile of few
-events. The hooks report_csv and report_json print a line or an object for each interval and, with
-0 threads, for the whole run; neither says which percentile its latency is, so that it is left out.
+The final report covers the whole run; with --report-checkpoints, the time since the previous report, although 1.0
+counts its `total time` from the start. In 0.4 and 0.5, the line after a checkpoint has wrong rates. The value of a bin
+(--histogram=on) is its middle, 0.001 ms x 10^(8 i / 1023): several small bins share three decimals. 0.4.12 prints the
+end of its scale, 10,000 s, as the percentile of few events. The hooks report_csv and report_json print a line or an
+object for each interval and, with 0 threads, for the whole run; neither says which percentile its latency is.
 """
 
 import math
@@ -22,31 +21,30 @@ from typing import Any
 from ..machine.disks import DATA, roles_of
 from ..machine.host import Host
 from ..values import numbers
-from ..values.errors import UserError
-from . import postgres
+from . import kit, postgres
 from .invocation import Benchmark
-from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
-from .kit.options import options, seconds
+from .kit import Failed, Families, Key, KitParser, Record, Template, TextTool, ToolFigure, ToolReport, ToolResult
 from .launcher import Command, CommandLine, Facts, server_host
 from .roles import Numbers, Roles, Unit
 
 MS, MIB, OP, TIME = 1e-3, 1024.0**2, ("op",), ("time",)
 RATE, BYTES = "throughput_bytes_per_second", "bandwidth_bytes_per_second"
-FIGURES = {  # help; names of the live gauge, the counter and the result
-    "transactions": ToolFigure("Transactions, the events of a database test", "tps", "transactions", "tps", rate=True),
-    "events": ToolFigure("Events of other tests", "events_per_second", "events", "events_per_second", rate=True),
-    "bytes": ToolFigure("Bytes of fileio and memory", RATE, "bytes", RATE, rate=True, scale=MIB),
-    "kind_bytes": ToolFigure("Bytes of fileio by kind", BYTES, "", BYTES, labels=OP, rate=True, scale=MIB),
-    "queries": ToolFigure("Statements (r/w/o)", "queries_per_second", "queries", labels=OP, rate=True),
-    "fsyncs": ToolFigure("fsync calls of fileio", "fsyncs_per_second", rate=True),
+FIGURES = {  # help; name of the gauges, name of the counter
+    "transactions": ToolFigure("Transactions, the events of a database test", "tps", "transactions", rate=True),
+    "events": ToolFigure("Events of other tests", "events_per_second", "events", rate=True),
+    "bytes": ToolFigure("Bytes of fileio and memory", RATE, "bytes", rate=True, scale=MIB),
+    "kind_bytes": ToolFigure("Bytes of fileio by kind", BYTES, labels=OP, rate=True, scale=MIB),
+    "queries": ToolFigure("Statements (r/w/o)", live="queries_per_second", total="queries", labels=OP, rate=True),
+    "fsyncs": ToolFigure("fsync calls of fileio", live="fsyncs_per_second", rate=True),
     "iops": ToolFigure("Operations per second of fileio by kind", result="iops", labels=OP),
     "errors": ToolFigure("Ignored errors, after which an event is tried again", total="errors", rate=True),
     "reconnects": ToolFigure("Reconnects", total="reconnects", rate=True),
-    "threads": ToolFigure("Threads at work (thds)", "threads"),
-    "queue": ToolFigure("Events that wait for a thread (--rate)", "queue_length"),
+    "threads": ToolFigure("Threads at work (thds)", live="threads"),
+    "queue": ToolFigure("Events that wait for a thread (--rate)", live="queue_length"),
     "latency": ToolFigure(
         "The percentile chosen by --percentile, seconds, in bins 1.8 % wide; absent with --report-checkpoints",
-        *("latency_window_seconds", "", "latency_seconds"),
+        live="latency_window_seconds",
+        result="latency_seconds",
         labels=("quantile",),
         scale=MS,
         positive=True,
@@ -58,8 +56,10 @@ FIGURES = {  # help; names of the live gauge, the counter and the result
     "time": ToolFigure("How long sysbench measured, seconds (total time)", result="duration_seconds"),
     "bins": ToolFigure("Latency of all events, seconds (--histogram=on)", bins="latency_seconds", labels=("le",)),
     **{f"all_{name}": ToolFigure("", settles=name) for name in ("transactions", "events", "bytes")},
-    **{"sum": ToolFigure("", scale=MS), "taken": ToolFigure("")},
-    **{"kind_number": ToolFigure("", labels=OP), "kind_size": ToolFigure("", labels=OP)},
+    "sum": ToolFigure("", scale=MS),
+    "taken": ToolFigure(""),
+    "kind_number": ToolFigure("", labels=OP),
+    "kind_size": ToolFigure("", labels=OP),
 }
 FAMILIES = Families("sysbench", FIGURES)
 REPORTS = (
@@ -109,28 +109,20 @@ SETTINGS = {
     "total_file_size": r"(\S+) total file size$",
 }
 KNOWN = (
-    r"[A-Z]\w+ (?:statistics|speed|fairness|operations):$|Latency |Throughput:|queries performed:| *(?:avg|total):"
-    r"| *(?:per-request statistics|response time|percentile stats|queries performed):| *value  ---| *events \(avg"
-    r"|Total operations: |Test execution summary|OLTP test |\S+ Requests/sec|Operations performed: \d+ \("
-    r"|Number of (?:unfinished|IO|random) |Running |Initializing |Extra file |\d+ files?, \S+ each|Read/Write ratio"
-    r"|Periodic FSYNC|Calling |Using |Doing |  (?:total size|scope): |Prime numbers |Maximum |Warming up "
-    r"|Forcing shutdown |Report checkpoint|(?:Cre|Insert|Dropp|Remov|Prewarm|Prepar|Reus|Extend)(?:at)?ing "
-    r"|\d+ bytes written|Debug |DEBUG: |Additional |LuaJIT|Time limit |\(last message |Done\.|Random number "
-    r"|WARNING: |Memory |Thread yields |Merging |No DB drivers|No bytes |'\w+' test does not "
-    r'|[][,]$| *[{}],?$| *"qps": \{$'
+    r"[A-Z][\w (),/-]*:$| *(?:queries performed|per-request statistics|response time|percentile stats|avg|total):"
+    r"|[A-Z][a-z]+ing |(?:Latency|Debug|DEBUG:|WARNING:|Maximum|Additional|Memory) | *value  ---| *events \(avg"
+    r"|Total operations: |\S+ Requests/sec|Operations performed: \d+ \(|Number of (?:unfinished|IO|random) |Extra file "
+    r"|\d+ files?, \S+ each|Read/Write ratio|Periodic FSYNC|  (?:total size|scope): |Prime numbers |Report checkpoint"
+    r"|\d+ bytes written|LuaJIT|Time limit |\(last message |Done\.|Random number |Thread yields |No DB drivers"
+    r"|No bytes |'\w+' test does not |[][,]$| *[{}],?$| *\"qps\": \{$"
 )
 FATAL = r"(?:FATAL|PANIC): (.*)|invalid option: |Cannot find benchmark "
 ALERT = re.compile(r"ALERT: (?:error: )?(.*)")
 CHECKPOINT = re.compile(r"\[ *\d+s ?\] Checkpoint report:")
-BIN = re.compile(r" *(\d{1,9}\.\d{3}) \|\**\s+(\d{1,18})$")
-BIN_WIDTH = math.log(1e8) / 1023
-SIZE = r"(\d{1,9}(?:\.\d{1,9})?)([KMGTP]?)b"
-SIZES = re.compile(rf"Read {SIZE}  Written {SIZE}  Total transferred \S+  \({SIZE}/sec\)$")
-SIZE_KEYS: Sequence[Key] = (("kind_size", "read"), ("kind_size", "write"), ("bytes",))
-CSV = re.compile(r"(\d{1,9}),(\d{1,9})" + r",(\d{1,15}\.\d\d)" * 8 + "$")
-JSON = re.compile(r' *"(\w+)": +(\d{1,15}(?:\.\d\d)?),?$')
-QUERIES: Sequence[Key] = (("queries", "read"), ("queries", "write"), ("queries", "other"))
-HOOKED: Sequence[Key] = (("threads",), ("transactions",), *QUERIES, ("errors",), ("reconnects",))
+BIN, BIN_WIDTH = re.compile(r" *(\d{1,9}\.\d{3}) \|\**\s+(\d{1,18})$"), math.log(1e8) / 1023
+SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)([KMGTP]?)b")
+HOOKED = "<time>,<threads>,<transactions>,<_>,<queries.read>,<queries.write>,<queries.other>,<_>,<errors>,<reconnects>"
+HOOK, JSON = Template(HOOKED, FIGURES), re.compile(r' *"(\w+)": +(\d{1,15}(?:\.\d\d)?),?$')
 MEANS = frozenset({"transactions", "events", "bytes", "kind_bytes", "iops"})
 
 
@@ -147,25 +139,27 @@ class SysbenchParser(KitParser):
 
     def line(self, text: str) -> Sequence[Record] | None:
         """See KitParser."""
-        if row := CSV.match(text):
-            return _of_hook(row.groups())
         if field := JSON.match(text):
             self._fields = [*(self._fields if field[1] != "time" else ()), field[2]]
-            return _of_hook(self._fields) if len(self._fields) == 10 else []
+            text = ",".join(self._fields)  # once it is complete, the line of report_csv
+        if row := HOOK.read(text):
+            if row.figures["threads",]:
+                return [ToolReport(row.time or 0.0, row.figures)]
+            return [ToolResult({("transactions",): row.figures["transactions",]}, row.time)]  # means of the whole run
         if CHECKPOINT.match(text):
             self._is_checkpoint, self._has_wrong_rates = True, self.version.startswith("0.")
         elif one := BIN.match(text):
             place = math.floor(math.log((float(one[1]) + 0.0005) / 0.001) / BIN_WIDTH)  # of those alike the last
             edge = 1e-6 * math.exp((place + 0.5) * BIN_WIDTH)
             return [ToolResult({("bins", repr(edge)): float(one[2])}, final=False)]
-        elif sizes := SIZES.match(text):
-            for key, size, prefix in zip(SIZE_KEYS, sizes.groups()[::2], sizes.groups()[1::2], strict=True):
-                self.entries[key] = float(size) * 1024.0 ** " KMGTP".index(prefix or " ")
+        elif "  Total transferred " in text:
+            sizes = [float(size) * 1024.0 ** " KMGTP".index(prefix or " ") for size, prefix in SIZE.findall(text)]
+            self.entries["kind_size", "read"], self.entries["kind_size", "write"], _, self.entries["bytes",] = sizes
         elif alert := ALERT.match(text):
             self._alert, self.continues = alert[1], True
         elif self._alert and re.match(FATAL, text):
             return [Failed(self._alert)]
-        else:
+        elif not field:
             return None
         return []
 
@@ -191,15 +185,6 @@ class SysbenchParser(KitParser):
         return super().finish()
 
 
-def _of_hook(fields: Sequence[str]) -> Sequence[Record]:
-    """An interval or, when no thread is left, the means of the whole run."""
-    time, threads, tps, _, read, write, other, _, errors, reconnects = map(float, fields)
-    if not threads:
-        return [ToolResult({("transactions",): tps}, time)]
-    figures = dict(zip(HOOKED, (threads, tps, read, write, other, errors, reconnects), strict=True))
-    return [ToolReport(time, figures)]
-
-
 def _joined(before: Mapping[Key, float], part: Mapping[Key, float]) -> dict[Key, float]:
     """The report of two parts of a run, of which no percentile follows."""
     begun, end = before.get(TIME, 0.0), part.get(TIME, 0.0)
@@ -218,8 +203,7 @@ def _joined(before: Mapping[Key, float], part: Mapping[Key, float]) -> dict[Key,
 
 def _complete(figures: dict[Key, float]) -> None:
     """Add what follows from the figures of the final report."""
-    seconds = figures.get(TIME, 0.0)
-    if seconds:
+    if seconds := figures.get(TIME, 0.0):
         for counted, rate in (("kind_number", "iops"), ("kind_size", "kind_bytes")):
             figures |= {(rate, *key[1:]): number / seconds for key, number in figures.items() if key[0] == counted}
     if ("kind_bytes", "read") in figures:
@@ -257,22 +241,19 @@ CONNECTION = {"host": "localhost", "port": "", "user": "sbtest", "db": "sbtest",
 def read(line: CommandLine) -> Command:
     """See Launcher: `sysbench [--name=value ...] [test] [command]`; before 1.0, --test=NAME.
 
-    0.4.12 has --report-interval only if it was built from a later source, under the same number; an
-    unknown option ends it. There is no histogram without a percentile, nor before 1.0. It measures 10 s
-    unless told otherwise; before 1.0, without a limit.
+    0.4.12 has --report-interval only if it was built from a later source, under the same number; an unknown option ends
+    it. There is no histogram without a percentile, nor before 1.0. It measures 10 s unless told otherwise; before 1.0,
+    without a limit.
     """
-    given, words = options(line.arguments, names=OLD), [word for word in line.arguments if word[:1] != "-"]
+    given, words = kit.options(line.arguments, names=OLD), [word for word in line.arguments if word[:1] != "-"]
     last = words[-1] if words else "without a test"
     for name in ("prepare", "cleanup", "prewarm", "help", "version", "without a test"):
         if name == last or f"--{name}" in given:
-            raise UserError(f"sysbench {name} is not a benchmark: start it without `benchwatch run`")
+            raise kit.refuse(f"sysbench {name}")
     test, version, has_file = given.get("--test", words[0]), line.version.partition(" ")[2], "--config-file" in given
     is_old = version.startswith("0.")
-    usual = "" if has_file or is_old else "10"
-    command = Command(
-        length=None if test == "mutex" else seconds(given.get("--time", usual)),
-        facts=partial(_facts, given, test),
-    )
+    lasts = "" if test == "mutex" else given.get("--time", "" if has_file or is_old else "10")
+    command = Command(length=kit.seconds(lasts), facts=partial(_facts, given, test))
     if version.startswith("0.4"):
         return command.remark("sysbench 0.4 may lack --report-interval, so no reporting flags were added")
     if given.get("--report-interval") == "0":
@@ -288,7 +269,7 @@ def read(line: CommandLine) -> Command:
 def _facts(given: Mapping[str, str], test: str, benchmark: Benchmark, host: Host) -> Facts:
     """Options of the command, and what the server reports, or the storage of the files."""
     said = {name.replace("-", "_"): given[f"--{name}"] for name in RECORDED if f"--{name}" in given} | {"test": test}
-    own = "" if benchmark.elsewhere else host.name
+    own = benchmark.machine(host)
     if test == "fileio" and own:
         roles = roles_of([(Path.cwd(), DATA)], host.storage)
         return Facts(said, host.storage.facts(Path.cwd(), "target"), roles, client=own, here=True)

@@ -33,8 +33,7 @@ from typing import Any
 
 from ..values import numbers
 from .api import Kind
-from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
-from .kit.templates import milliseconds
+from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult, milliseconds
 from .launcher import Command, CommandLine, Facts
 from .roles import Numbers, Unit
 
@@ -42,33 +41,33 @@ MS, MIB = 1e-3, 1024.0**2
 _MOST = 1e15  # figures beyond are no measurements
 RD, OP, KIND, MODE = ("rd",), ("op",), ("operation",), ("mode",)
 BYTES, RESPONSE = "bandwidth_bytes_per_second", "response_time_seconds"
-FIGURES = {  # help; names of the live gauge, the counter and the result
-    "iops": ToolFigure("I/Os (i/o rate)", "iops", "ios", "iops", rate=True),
-    "ops": ToolFigure("Operations of file systems (ReqstdOps)", "fs_iops", "fs_ios", "fs_iops", rate=True),
-    "bytes": ToolFigure("Bytes moved (MB/sec)", BYTES, "bytes", BYTES, rate=True),
-    "response": ToolFigure("Mean response time, seconds (resp time)", RESPONSE, "", RESPONSE),
-    "most": ToolFigure("Highest response time, seconds", "response_time_max_seconds", "", "response_time_max_seconds"),
-    "stddev": ToolFigure("Standard deviation of response times, seconds", "response_time_stddev_seconds"),
-    "mean": ToolFigure("Mean response time by kind, seconds (resp)", "latency_average_seconds", labels=OP),
-    "max": ToolFigure("Highest response time by kind, seconds (max of 50407)", "latency_max_seconds", labels=OP),
-    "kind": ToolFigure("Operations by kind", "operations_per_second", labels=KIND),
-    "took": ToolFigure("Mean time of operations by kind, seconds", "operation_latency_average_seconds", labels=KIND),
-    "size": ToolFigure("Mean size of an I/O, bytes (bytes i/o, xfer size)", "io_size_bytes"),
-    "read": ToolFigure("Part of the I/Os that read (read pct)", "read_ratio", scale=0.01),
-    "depth": ToolFigure("I/Os under way (queue depth)", "queue_depth"),
-    "cpu": ToolFigure("Part of the processors that is busy (cpu%)", "cpu_ratio", labels=MODE, scale=0.01),
+FIGURES = {  # help; name of the gauges, name of the counter
+    "iops": ToolFigure("I/Os (i/o rate)", "iops", "ios", rate=True),
+    "ops": ToolFigure("Operations of file systems (ReqstdOps)", "fs_iops", "fs_ios", rate=True),
+    "bytes": ToolFigure("Bytes moved (MB/sec)", BYTES, "bytes", rate=True),
+    "response": ToolFigure("Mean response time, seconds (resp time)", RESPONSE),
+    "most": ToolFigure("Highest response time, seconds", "response_time_max_seconds"),
+    "stddev": ToolFigure("Standard deviation of response times, seconds", live="response_time_stddev_seconds"),
+    "mean": ToolFigure("Mean response time by kind, seconds (resp)", live="latency_average_seconds", labels=OP),
+    "max": ToolFigure("Highest response time by kind, seconds (max of 50407)", live="latency_max_seconds", labels=OP),
+    "kind": ToolFigure("Operations by kind", live="operations_per_second", labels=KIND),
+    "took": ToolFigure(
+        "Mean time of operations by kind, seconds", live="operation_latency_average_seconds", labels=KIND
+    ),
+    "size": ToolFigure("Mean size of an I/O, bytes (bytes i/o, xfer size)", live="io_size_bytes"),
+    "read": ToolFigure("Part of the I/Os that read (read pct)", live="read_ratio", scale=0.01),
+    "depth": ToolFigure("I/Os under way (queue depth)", live="queue_depth"),
+    "cpu": ToolFigure("Part of the processors that is busy (cpu%)", live="cpu_ratio", labels=MODE, scale=0.01),
     "number": ToolFigure("I/Os or operations in the intervals of the means", result="operations"),
     "bins": ToolFigure("Response times, seconds (histogram.html)", bins="latency_seconds", labels=("le",)),
-    "rd": ToolFigure("Number of the run definition that runs", "run_definition", labels=RD),
+    "rd": ToolFigure("Number of the run definition that runs", live="run_definition", labels=RD),
     "rd_iops": ToolFigure("I/Os or operations per second of a run definition (avg)", setting="rd_iops", labels=RD),
     "rd_bytes": ToolFigure("Bytes per second of a run definition (avg)", setting=f"rd_{BYTES}", labels=RD),
     "rd_response": ToolFigure(
         "Mean response time of a run definition, seconds (avg)", setting=f"rd_{RESPONSE}", labels=RD
     ),
     "rd_most": ToolFigure(
-        "Highest response time of a run definition, seconds (avg)",
-        setting="rd_response_time_max_seconds",
-        labels=RD,
+        "Highest response time of a run definition, seconds (avg)", setting="rd_response_time_max_seconds", labels=RD
     ),
 }
 FAMILIES = Families("vdbench", FIGURES)
@@ -274,7 +273,7 @@ def read(line: CommandLine) -> Command:
     return Command(
         appended=("-o", str(line.own)) if line.own and not given else (),
         writes={"histogram": folder / "histogram.html"} if is_known else {},
-        facts=lambda benchmark, host: Facts(client="" if benchmark.elsewhere else host.name),
+        facts=lambda benchmark, host: Facts(client=benchmark.machine(host)),
     )
 
 

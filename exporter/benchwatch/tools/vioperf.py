@@ -17,30 +17,22 @@ whose rows have the bytes too. Everything else counts as not understood.
 import re
 from collections.abc import Sequence
 
-from .kit import Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
-from .kit.options import Options
+from .kit import Families, Key, KitParser, Options, Record, TextTool, ToolFigure, ToolReport, ToolResult
 from .roles import Unit
 
 FAMILIES = Families(
     "vioperf",
-    {  # help; names of the live gauge, the counter and the result
+    {  # help; name of the gauges, name of the counter
         "bandwidth": ToolFigure(
-            "Bytes read or written, mean of 10 s",
-            "bandwidth_bytes_per_second",
-            "",
-            "bandwidth_bytes_per_second",
-            labels=("test", "op"),
-            rate=True,
+            "Bytes read or written, mean of 10 s", "bandwidth_bytes_per_second", labels=("test", "op"), rate=True
         ),
         "seeks": ToolFigure(
             "Reads of blocks that do not follow each other, mean of 10 s",
             "seeks_per_second",
-            "",
-            "seeks_per_second",
             labels=("test",),
             rate=True,
         ),
-        "threads": ToolFigure("Threads (thread count)", "threads"),
+        "threads": ToolFigure("Threads (thread count)", live="threads"),
     },
 )
 OPS = {"Write": ("write",), "Read": ("read",), "ReWrite": ("read", "write")}

@@ -24,27 +24,23 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from .kit import Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
-from .kit.options import Options
-from .kit.templates import quantile
+from .kit import Families, Key, KitParser, Options, Record, TextTool, ToolFigure, ToolReport, ToolResult, quantile
 from .roles import Roles, Unit
 
 US, OP, BOTH = 1e-6, ("operation",), ("operation", "quantile")
 FAMILIES = Families(
     "ycsb",
-    {  # help; names of the live gauge, the counter and the result
-        "rate": ToolFigure("Operations", "operations_per_second", "", "operations_per_second", labels=OP, rate=True),
+    {  # help; name of the gauges, name of the counter
+        "rate": ToolFigure("Operations", "operations_per_second", labels=OP, rate=True),
         "done": ToolFigure("Operations (Count)", total="operations", labels=OP, added=True),
         "failed": ToolFigure("Failed operations", total="failed_operations", labels=OP, added=True),
-        "mean": ToolFigure(
-            "Mean latency, seconds (Avg)", "latency_average_seconds", "", "latency_average_seconds", labels=OP
-        ),
-        "max": ToolFigure("Highest latency, seconds", "latency_max_seconds", "", "latency_max_seconds", labels=OP),
-        "latency": ToolFigure("Latency, seconds", "latency_window_seconds", "", "latency_seconds", labels=BOTH),
+        "mean": ToolFigure("Mean latency, seconds (Avg)", "latency_average_seconds", labels=OP),
+        "max": ToolFigure("Highest latency, seconds", "latency_max_seconds", labels=OP),
+        "latency": ToolFigure("Latency, seconds", live="latency_window_seconds", result="latency_seconds", labels=BOTH),
         "number": ToolFigure("Operations", result="operations", settles="done", labels=OP),
         "broken": ToolFigure("", settles="failed", labels=OP),
         "time": ToolFigure("How long YCSB measured, seconds (RunTime)", result="duration_seconds"),
-        "all": ToolFigure("Operations of all kinds (current ops/sec)", "current_operations_per_second", rate=True),
+        "all": ToolFigure("Operations of all kinds (current ops/sec)", live="current_operations_per_second", rate=True),
     },
 )
 KINDS = ("READ", "UPDATE", "INSERT", "SCAN", "READ-MODIFY-WRITE", "DELETE")

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchwatch.tools.api import Misread
-from benchwatch.tools.pgbench.aggregate import AggregateInterval
+from benchwatch.tools.pgbench.transactions import AggregateInterval
 
 from .recordings import LOGS, counters, parse, read
 

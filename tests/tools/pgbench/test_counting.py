@@ -6,8 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from benchwatch.tools.pgbench.counting import ProgressCount
-from benchwatch.tools.pgbench.progress import Progress
+from benchwatch.tools.pgbench.progress import Progress, ProgressCount
 
 Jitter = Callable[[random.Random], float]
 Rate = Callable[[random.Random, int], float]

@@ -18,7 +18,7 @@ from ...values.errors import UserError
 from ..invocation import Benchmark
 from ..launcher import Command, CommandLine, Facts, Write
 from .framing import Framer, Text
-from .options import Options, is_set, runtime, seconds
+from .jobs import Options, is_set, runtime, seconds
 
 _NO_BENCHMARK = frozenset(
     {"server", "parse-only", "showcmd", "version", "help"}

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 
 from ...metrics.buckets import FIO_BINS, bins
 from .document import MOST, Direction, FioDocument, Job, Latency
-from .jobs import reported_jobs
-from .options import operations, verifies
+from .jobs import operations, reported_jobs, verifies
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

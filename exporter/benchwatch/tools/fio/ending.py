@@ -25,7 +25,7 @@ from typing import Literal
 
 from .counters import BYTES, Counters
 from .document import Job
-from .options import amount, is_set, number_of_clones, runtime, seconds, size, verifies
+from .jobs import amount, is_set, number_of_clones, runtime, seconds, size, verifies
 
 Judgement = Literal["running", "perhaps", "over"]
 

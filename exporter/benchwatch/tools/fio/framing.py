@@ -73,11 +73,28 @@ class Framer:
 
     def feed(self, data: bytes) -> list[Piece]:
         """The pieces that these bytes complete."""
-        self._buffer += data
+        buffer = self._buffer
+        buffer += data
         pieces: list[Piece] = []
-        while self._document(pieces) if self._in_document else self._text(pieces):
-            pass
-        return pieces
+        while True:
+            if self._in_document:
+                if end := _END.search(buffer, self._scanned, self._limit):
+                    self._take(end.end(), pieces)
+                elif len(buffer) >= self._limit:
+                    self._take(self._limit, pieces, "document_too_long")
+                else:
+                    self._scanned = len(buffer) - 1
+                    return pieces
+            elif start := START.search(buffer, self._scanned):
+                self._take(start.start(), pieces)
+                self._in_document = True
+            else:
+                perhaps = _PERHAPS_START.search(buffer, max(self._scanned, len(buffer) - _LONGEST_START))
+                held = perhaps.start() if perhaps else len(buffer)
+                line_end = max(buffer.rfind(b"\n", 0, held), buffer.rfind(b"\r", 0, held)) + 1
+                self._take(line_end + (held - line_end) // LINE_LIMIT * LINE_LIMIT, pieces)
+                self._scanned = max(0, len(buffer) - _LONGEST_START)
+                return pieces
 
     def close(self) -> list[Piece]:
         """The last piece of the stream: a line without its end, or a broken document."""
@@ -91,44 +108,15 @@ class Framer:
         if self._in_document:
             pieces.append(Printed(self.offset, data, fault))
         else:
-            pieces += _lines(self.offset, data)
+            place = self.offset
+            for line in _LINE_END.split(data):
+                parts = (line[cut : cut + LINE_LIMIT] for cut in range(0, len(line), LINE_LIMIT))
+                pieces += (Text(place + number * LINE_LIMIT, part) for number, part in enumerate(parts))
+                place += len(line) + 1
         del self._buffer[:length]
         self.offset += length
         self._scanned = 0
         self._in_document = False
-
-    def _text(self, pieces: list[Piece]) -> bool:
-        """Add the complete lines; true if a document begins."""
-        buffer = self._buffer
-        if start := START.search(buffer, self._scanned):
-            self._take(start.start(), pieces)
-            self._in_document = True
-            return True
-        perhaps = _PERHAPS_START.search(buffer, max(self._scanned, len(buffer) - _LONGEST_START))
-        held = perhaps.start() if perhaps else len(buffer)
-        line_end = max(buffer.rfind(b"\n", 0, held), buffer.rfind(b"\r", 0, held)) + 1
-        self._take(line_end + (held - line_end) // LINE_LIMIT * LINE_LIMIT, pieces)
-        self._scanned = max(0, len(self._buffer) - _LONGEST_START)
-        return False
-
-    def _document(self, pieces: list[Piece]) -> bool:
-        """Add the document at the start of the buffer; false if its end has not arrived yet."""
-        end = _END.search(self._buffer, self._scanned, self._limit)
-        if end:
-            self._take(end.end(), pieces)
-        elif len(self._buffer) >= self._limit:
-            self._take(self._limit, pieces, "document_too_long")
-        else:
-            self._scanned = len(self._buffer) - 1
-        return not self._in_document
-
-
-def _lines(offset: int, data: bytes) -> Iterator[Text]:
-    """The lines of a text; long ones are cut."""
-    for line in _LINE_END.split(data):
-        for cut in range(0, len(line), LINE_LIMIT):
-            yield Text(offset + cut, line[cut : cut + LINE_LIMIT])
-        offset += len(line) + 1
 
 
 def moments(data: bytes | mmap) -> Iterator[Moment]:

@@ -13,35 +13,29 @@ from numpy.typing import NDArray
 from ...metrics.buckets import quantiles
 from ..states import Figures
 from .counters import APART, ISSUED, LATENCY, START, TIMED, Counters, JobSeries, verified_among_reads
+from .jobs import seconds
 from .metrics import RESULT_IOPS, RESULT_LATENCY, results
-from .options import seconds
 from .windows import QUANTILES, Window
 
 _P99 = QUANTILES.index(0.99)
-_NOTHING = Figures(None, None, None, None)
 _TOGETHER = 0.9
 """The part of the time from the first start to the last end in which everything must have run."""
 
 
-def of_windows(windows: Mapping[JobSeries, Window]) -> tuple[float | None, float | None]:
-    """I/Os a second and mean latency (seconds) of the workload; None for a phase in which only verification runs."""
-    counted = [window for series, window in windows.items() if series.operation not in APART]
-    rate = sum(window.iops for window in counted)
-    verifying = any(window.iops for series, window in windows.items() if series.operation == "verify")
-    timed = sum(window.timed for window in counted if window.latency is not None)
-    return (
-        rate if counted and (rate or not verifying) else None,
-        sum((window.latency or 0.0) * window.timed for window in counted) / timed if timed else None,
-    )
-
-
 def of_window(windows: Mapping[JobSeries, Window], counters: Counters) -> Figures:
-    """Figures of the last window; the 99th percentile is that of the slowest job and operation."""
+    """Figures of the last window; the 99th percentile is that of the slowest job and operation.
+
+    There is no throughput in a phase in which only verification runs.
+    """
     counted = [window for series, window in windows.items() if series.operation not in APART]
+    verifying = any(window.iops for series, window in windows.items() if series.operation == "verify")
+    rate, timed = sum(window.iops for window in counted), [one for one in counted if one.latency is not None]
+    number = sum(window.timed for window in timed)
     return Figures(
-        *of_windows(windows),
+        throughput=rate if counted and (rate or not verifying) else None,
+        latency=sum((window.latency or 0.0) * window.timed for window in timed) / number if number else None,
         p99=max((window.quantiles[_P99] for window in counted if window.quantiles), default=None),
-        operations=_operations(counters),
+        operations=int(counters.totals[_workload(counters), ISSUED].sum()),
     )
 
 
@@ -51,36 +45,33 @@ def of_run(counters: Counters) -> Figures:
     The 99th percentile is that of all bins, or fio's own if there is one job and operation.
     """
     if verified_among_reads(counters):
-        return _NOTHING
-    rates: list[float] = []
-    printed: list[float | None] = []
-    for sample in results(counters):
-        if sample.labels[1] not in APART and isinstance(sample.value, float):
-            if sample.family is RESULT_IOPS:
-                rates.append(sample.value)
-            elif sample.family is RESULT_LATENCY and sample.labels[2] == "0.99":
-                printed.append(sample.value)
-    rows = _rows(counters)
+        return Figures(None, None, None, None)
+    found = [(one.family, one.labels, one.value) for one in results(counters) if isinstance(one.value, float)]
+    rates = [rate for family, (_, op, *_), rate in found if family is RESULT_IOPS and op not in APART]
+    printed = [
+        p99
+        for family, (_, op, *rest), p99 in found
+        if family is RESULT_LATENCY and op not in APART and rest == ["0.99"]
+    ]
+    rows = _workload(counters)
     measured = counters.totals[rows, TIMED]
     timed = int(measured.sum())
+    p99: float | None = None
     if counters.binned[rows][measured > 0].all():
         highest = float(counters.highest[rows].max(initial=0)) / 1e9
         p99 = next((min(one, highest) for one in quantiles(counters.counts[rows].sum(axis=0), [0.99])), None)
-    else:
-        p99 = printed[0] if (measured > 0).sum() == len(printed) == 1 else None
+    elif (measured > 0).sum() == len(printed) == 1:
+        p99 = printed[0]
     return Figures(
         throughput=sum(rates) if rates and _ran_together(counters) else None,
         latency=float(counters.totals[rows, LATENCY].sum()) / timed if timed else None,
         p99=p99,
-        operations=_operations(counters),
+        operations=int(counters.totals[rows, ISSUED].sum()),
     )
 
 
-def _operations(counters: Counters) -> int:
-    return int(counters.totals[_rows(counters), ISSUED].sum())
-
-
-def _rows(counters: Counters) -> NDArray[np.bool_]:
+def _workload(counters: Counters) -> NDArray[np.bool_]:
+    """The series of the workload."""
     return np.array([series.operation not in APART for series in counters.series], dtype=bool)
 
 

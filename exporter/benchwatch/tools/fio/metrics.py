@@ -26,8 +26,7 @@ from .counters import (
     verified_among_reads,
 )
 from .document import MOST, Job, Latency
-from .jobs import OTHER_JOBS
-from .options import number_of_clones, operations, target, warnings
+from .jobs import OTHER_JOBS, number_of_clones, operations, target, warnings
 from .windows import QUANTILES, Window
 
 _JOB_OP = ("job", "op")

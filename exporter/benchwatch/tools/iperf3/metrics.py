@@ -1,6 +1,9 @@
-"""What iperf3 measures: its families, and their roles."""
+"""What iperf3 says of a test: its figures, and its JSON as far as it is read: a document, its parts, and events."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import msgspec
 
 from ..kit import Families, ToolFigure
 from ..roles import Roles, Unit
@@ -16,18 +19,20 @@ def _counted(group: str, whose: str) -> dict[str, ToolFigure]:
     total = f"Bytes without omitted intervals{whose} (bytes of the sums, only in JSON)"
     more: dict[str, Any] = {"labels": WAY, "group": group}
     return {
-        f"{group}rate": ToolFigure(rate, BPS, "", BPS, rate=True, **more),
-        f"{group}bytes": ToolFigure(total, "", "bytes", "bytes", added=True, settles=f"{group}bytes", **more),
+        f"{group}rate": ToolFigure(rate, BPS, rate=True, **more),
+        f"{group}bytes": ToolFigure(total, total="bytes", result="bytes", added=True, settles=f"{group}bytes", **more),
     }
 
 
 FIGURES = {
     **_counted("", ""),
     **_counted("server_", ", of a server, whose client counts the same"),
-    "jitter": ToolFigure("Jitter of the UDP datagrams received, seconds (jitter_ms)", "jitter_seconds"),
-    "rtt": ToolFigure(f"Smoothed round-trip time, seconds, mean of the streams (rtt); {NO_REPEATS}", "rtt_seconds"),
+    "jitter": ToolFigure("Jitter of the UDP datagrams received, seconds (jitter_ms)", live="jitter_seconds"),
+    "rtt": ToolFigure(
+        f"Smoothed round-trip time, seconds, mean of the streams (rtt); {NO_REPEATS}", live="rtt_seconds"
+    ),
     "window": ToolFigure(
-        f"Congestion windows of all streams, bytes (snd_cwnd); {NO_REPEATS}", "congestion_window_bytes"
+        f"Congestion windows of all streams, bytes (snd_cwnd); {NO_REPEATS}", live="congestion_window_bytes"
     ),
     "retransmits": ToolFigure("TCP segments that this process sent again (Retr)", total="retransmits", added=True),
     "packets": ToolFigure("Datagrams sent, or received and lost (UDP)", total="packets", labels=WAY, added=True),
@@ -62,3 +67,101 @@ def _roles(group: str) -> Roles:
 
 
 CLIENT, SERVER = _roles(""), _roles("server_")
+
+Number = Annotated[int, msgspec.Meta(ge=0, le=10**18)] | Annotated[float, msgspec.Meta(ge=0, le=1e18)]
+Difference = Annotated[int, msgspec.Meta(ge=-(10**18), le=10**18)]
+Text = Annotated[str, msgspec.Meta(max_length=1000)]
+
+
+class Sum(msgspec.Struct):
+    """All streams of a direction, or one of them; None: not said."""
+
+    start: Number = 0
+    end: Number = 0
+    seconds: Number = 0
+    bytes: Number | None = None
+    rate: Number | None = None  # bytes a second; only in text
+    sender: bool = True
+    omitted: bool = False
+    retransmits: Number | None = None
+    packets: Number | None = None
+    lost_packets: Difference | None = None  # below 0 if more came late than lost
+    jitter_ms: Number | None = None
+    rtt: Number = 0  # microseconds
+    snd_cwnd: Number = 0
+
+    def figures(self, streams: Sequence["Sum"] = ()) -> dict[str, float]:
+        """What these streams, the parts of this sum, did."""
+        trips = [stream.rtt for stream in streams if stream.rtt]
+        known = {
+            "rate": (self.bytes or 0) / self.seconds if self.rate is None and self.seconds else self.rate or 0.0,
+            "bytes": self.bytes,
+            "packets": self.packets,
+            "retransmits": self.retransmits,
+            "lost": self.lost_packets,
+            "jitter": None if self.jitter_ms is None else self.jitter_ms / 1e3,
+            "rtt": sum(trips) / len(trips) / 1e6 if trips else None,
+            "window": sum(stream.snd_cwnd for stream in streams) or None,
+        }
+        return {name: value for name, value in known.items() if value is not None}
+
+
+class Interval(msgspec.Struct):
+    """One interval, in both directions."""
+
+    sum: Sum
+    sum_bidir_reverse: Sum | None = None
+    streams: Sequence[Sum] = ()
+
+
+class End(msgspec.Struct):
+    """What both ends say of the whole test, in both directions."""
+
+    sum: Sum | None = None
+    sum_sent: Sum | None = None
+    sum_received: Sum | None = None
+    sum_bidir_reverse: Sum | None = None
+    sum_sent_bidir_reverse: Sum | None = None
+    sum_received_bidir_reverse: Sum | None = None
+    cpu_utilization_percent: Mapping[str, Number] = {}
+
+
+class Start(msgspec.Struct):
+    """What is known of a test before its first interval."""
+
+    version: Text = ""
+    cookie: Text = ""  # differs in each test
+    timestamp: Mapping[str, Number | Text] = {}
+    connecting_to: Mapping[str, Any] | None = None
+    accepted_connection: Mapping[str, Any] | None = None
+    test_start: Mapping[str, Number | bool | Text] = {}
+    target_bitrate: Number = 0
+
+
+class IperfDocument(msgspec.Struct):
+    """A document, or a part of it; or an event."""
+
+    event: str = ""
+    data: msgspec.Raw = msgspec.Raw(b"null")
+    start: Start | None = None
+    intervals: Sequence[Interval] | None = None
+    end: End | None = None
+    error: Text | None = None
+
+
+def of_json(text: bytes) -> IperfDocument:
+    """A document, or an event as a document, which is empty if it says nothing of use. Raises ValueError."""
+    document = msgspec.json.decode(text, type=IperfDocument)
+    if document.event == "interval":
+        document.intervals = [msgspec.json.decode(document.data, type=Interval)]
+    elif document.event:
+        document = msgspec.json.decode(b'{"%s":%s}' % (document.event.encode(), document.data), type=IperfDocument)
+    elif document == IperfDocument():
+        raise ValueError("expected start, intervals or end")
+    return document
+
+
+def number(values: Mapping[str, float | str], name: str) -> float:
+    """One of several values; 0 if there is none, or a text."""
+    value = values.get(name, 0.0)
+    return 0.0 if isinstance(value, str) else float(value)

@@ -7,8 +7,7 @@ import msgspec
 
 from ..kit import Begin, Failed, Key, KitParser, Record, Said, TextTool, ToolReport, ToolResult
 from ..lines import EXCERPT
-from .document import End, IperfDocument, Start, Sum, number, of_json
-from .metrics import FIGURES, WAYS
+from .metrics import FIGURES, WAYS, End, IperfDocument, Start, Sum, number, of_json
 
 PREFIXES = tuple(enumerate(("", *"KMGTP")))
 UNITS = {f"{prefix}Bytes": 1024.0**power for power, prefix in PREFIXES}
@@ -95,9 +94,6 @@ class Iperf3Parser(KitParser):
                 return False
         row = ROW.search(line.decode("utf-8", "replace"))
         return line.endswith(b"iperf Done.") or bool(row and row["of"])
-
-    def _in_order(self, found: Sequence[Record]) -> Sequence[Record]:
-        return found  # only a start begins another test
 
     def _line(self, line: bytes) -> None:
         line = line.rstrip()

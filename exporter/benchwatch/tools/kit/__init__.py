@@ -6,11 +6,11 @@ of KitParser.
 """
 
 from ..api import Begin
-from .parser import KitParser
-from .records import Failed, Record, Said, ToolReport, ToolResult
+from .options import Options, options, refuse, seconds
 from .state import KitState
-from .tool import TextTool
-from .tool_figures import Families, Key, ToolFigure
+from .templates import Template, milliseconds, quantile
+from .tool import KitParser, TextTool
+from .tool_figures import Failed, Families, Key, Record, Said, ToolFigure, ToolReport, ToolResult
 
 __all__ = [
     "Begin",
@@ -19,10 +19,17 @@ __all__ = [
     "Key",
     "KitParser",
     "KitState",
+    "Options",
     "Record",
     "Said",
+    "Template",
     "TextTool",
     "ToolFigure",
     "ToolReport",
     "ToolResult",
+    "milliseconds",
+    "options",
+    "quantile",
+    "refuse",
+    "seconds",
 ]

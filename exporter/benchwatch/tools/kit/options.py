@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from ...values.errors import UserError
 from ..launcher import Command, CommandLine, Facts
 
 
@@ -39,6 +40,11 @@ def seconds(text: str) -> float | None:
     return float(text) or None if text.isdecimal() else None
 
 
+def refuse(command: str) -> UserError:
+    """The error of a command that measures nothing."""
+    return UserError(f"{command} is not a benchmark: start it without `benchwatch run`")
+
+
 @dataclass(frozen=True)
 class Options:
     """The options that a launcher has to know: see Launcher."""
@@ -60,5 +66,5 @@ class Options:
         return Command(
             length=seconds(given.get(self.length, "")),
             appended=tuple(" ".join(added).split()),
-            facts=lambda benchmark, host: Facts(said, client="" if benchmark.elsewhere else host.name),
+            facts=lambda benchmark, host: Facts(said, client=benchmark.machine(host)),
         )

@@ -1,10 +1,14 @@
-"""The figures of a text tool and the families that export them."""
+"""What a text tool says: its figures, the families that export them, and the records that a line becomes.
+
+`Begin` of the interface is the fifth record: another run begins.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 from ...metrics.samples import Family
 from ...metrics.samples import Kind as FamilyKind
+from ..api import Begin
 from ..roles import Lost, Roles, Unit
 
 Key = tuple[str, ...]
@@ -12,17 +16,59 @@ Key = tuple[str, ...]
 Slot = Literal["live", "total", "result", "setting", "bins"]
 
 
+class ToolReport(NamedTuple):
+    """What a tool says of an interval. Reports of the same moment add to each other, if their figures differ."""
+
+    time: float
+    """The end of the interval, seconds since the start."""
+    figures: Mapping[Key, float]
+    counted: bool = True
+    """Whether counters include it; a warm-up that the tool leaves out of its results is not counted."""
+    length: float | None = None
+    """Seconds that the interval takes; None: since the previous report."""
+
+
+class ToolResult(NamedTuple):
+    """What a tool says of the whole run."""
+
+    figures: Mapping[Key, float]
+    time: float | None = None
+    """How long the run has taken, seconds."""
+    final: bool = True
+    """Whether the run is over; if not, only the time and the settings among the figures count."""
+
+
+class Said(NamedTuple):
+    """A setting of the run. `version`, `begun` (Unix seconds) and `report_interval` (seconds) have a meaning."""
+
+    name: str
+    value: str
+
+
+class Failed(NamedTuple):
+    """A message that says why the run ended early."""
+
+    message: str
+    interrupted: bool = False
+    """Whether a signal stopped it."""
+
+
+Record = Begin | ToolReport | ToolResult | Said | Failed
+
+
 class ToolFigure(NamedTuple):
     """A figure that a tool prints. Its families are named after the tool: tps is the family sysbench_tps."""
 
     help: str
     """What it is, for the reference; its unit unless the family's name has it; the word in the tool's output."""
-    live: str = ""
-    """Gauge of the last report."""
+    name: str = ""
+    """Gauge of the last report and, with `result_` before it, of the whole run."""
     total: str = ""
     """Counter since the start, without `_total`."""
+    live: str = ""
+    """The gauge of the last report, if its name is another, or there is only this."""
     result: str = ""
-    """Gauge of the whole run, without `result_`."""
+    """The gauge of the whole run likewise, without `result_`."""
     setting: str = ""
     """Gauge that does not change while the tool runs."""
     bins: str = ""
@@ -50,8 +96,6 @@ _SLOTS: Mapping[Slot, tuple[str, FamilyKind, str]] = {
     "bins": ("{}", "histogram", "{}, of a run that ended."),
 }
 """By kind of family: its name, its type and its help."""
-
-
 _ROLES: Mapping[str, Mapping[Slot, str]] = {
     "rate": {"live": "rate", "total": "total", "result": "result_rate"},
     "done": {"total": "total"},
@@ -71,33 +115,34 @@ class Families:
     """The families of figures, by kind and by the figure's name."""
 
     def __init__(self, prefix: str, figures: Mapping[str, ToolFigure]) -> None:
-        self.figures = figures
-        self.all: list[Family] = []
-        self._by: dict[Slot, dict[str, Family]] = {}
+        self.figures = {
+            name: one._replace(live=one.live or one.name, result=one.result or one.name)
+            for name, one in figures.items()
+        }
+        self._by: dict[tuple[Slot, str], Family] = {}
         for slot, (name, kind, words) in _SLOTS.items():
-            known = self._by[slot] = {}
-            for figure, one in figures.items():
+            for figure, one in self.figures.items():
                 if own := getattr(one, slot):
-                    part: Any = "live" if slot in ("live", "total") else "runs"
-                    labels = () if slot == "bins" else one.labels
                     is_rate = one.rate and slot in ("live", "result") and " per " not in one.help
-                    help_ = f"{one.help} per second" if is_rate else one.help
-                    family = Family(f"{prefix}_{one.group}{name.format(own)}", kind, words.format(help_), labels, part)
-                    known[figure] = family
-                    self.all.append(family)
+                    help_ = words.format(f"{one.help} per second" if is_rate else one.help)
+                    labels = () if slot == "bins" else one.labels
+                    part: Any = "live" if slot in ("live", "total") else "runs"
+                    family = Family(f"{prefix}_{one.group}{name.format(own)}", kind, help_, labels, part)
+                    self._by[slot, figure] = family
+        self.all = list(self._by.values())
 
     def get(self, slot: Slot, figure: str) -> Family | None:
         """A family; None if the figure has none of that kind."""
-        return self._by[slot].get(figure)
+        return self._by.get((slot, figure))
 
     def family(self, slot: Slot, figure: str) -> Family:
         """A family that there is."""
-        return self._by[slot][figure]
+        return self._by[slot, figure]
 
     def lost(self, counted: str, *of: str, result: str = "", **more: Any) -> Lost:
         """Operations that did not go as they should, by the figures of a Lost."""
-        parts = tuple(self._by["total"][one] for one in of)
-        return Lost(self._by["total"][counted], parts, self.get("result", result), **more)
+        parts = tuple(self._by["total", one] for one in of)
+        return Lost(self._by["total", counted], parts, self.get("result", result), **more)
 
     def roles(self, unit: Unit, operations: str, named: Mapping[str, str] | None = None, **more: Any) -> Roles:
         """Roles of the figures with the names in _ROLES; `named` are those with other names, empty if there is none.
@@ -107,6 +152,6 @@ class Families:
         found: dict[str, Any] = {}
         for name, slots in _ROLES.items():
             figure = (named or {}).get(name, name)
-            found |= {role: self._by[slot][figure] for slot, role in slots.items() if figure in self._by[slot]}
+            found |= {role: self._by[slot, figure] for slot, role in slots.items() if (slot, figure) in self._by}
         more["sources"] = {found[role]: text for role, text in more.get("sources", {}).items()}
         return Roles(unit=unit, operations=operations, **{**found, **more})

@@ -5,14 +5,12 @@ import re
 from ..api import Kind, Tool
 from ..roles import Lost, Roles, Unit
 from . import command
-from .aggregate import AggregateParser, interval
-from .bins import LogBins
-from .further import further
-from .metrics import COUNTERS, FAMILIES, LATENCY, LIVE, RESULTS, SETTINGS
+from .log import LogBins
+from .metrics import COUNTERS, FAMILIES, LATENCY, LIVE, RESULTS, SETTINGS, further
 from .moments import of_aggregate, of_log, of_text
 from .state import PgbenchState
 from .text import TextParser
-from .transactions import TransactionParser, completed
+from .transactions import AggregateParser, TransactionParser, completed, interval
 
 _TEXT = re.compile(
     rb"(?:^|[\r\n])(?:progress: \d+\.\d+ s, |pgbench \((?!PostgreSQL\))\S|starting vacuum"

@@ -31,10 +31,9 @@ import re
 from typing import Literal, NamedTuple
 
 from ..states import Outcome
-from .aggregate import AggregateInterval
 from .progress import Progress
 from .summary import Complete, Entry
-from .transactions import Transactions
+from .transactions import AggregateInterval, Transactions
 
 _KEPT = 100
 """How many errors are kept; the first ones say why the run failed."""

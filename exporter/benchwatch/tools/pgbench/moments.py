@@ -14,10 +14,9 @@ from itertools import pairwise
 from mmap import mmap
 
 from ..api import Begin, Moment, ReadLine
-from .aggregate import interval
 from .progress import Progress
 from .summary import Complete
-from .transactions import completed
+from .transactions import completed, interval
 
 _EMPTY_SECONDS = 2
 """How many consecutive seconds without a transaction are reported: more would repeat the same."""

@@ -2,7 +2,7 @@
 
 The source of each number:
 
-- counters: the final report; before it the largest number from progress lines (`counting`), transaction log (unless it
+- counters: the final report; before it the largest number from progress lines (`progress`), transaction log (unless it
   is sampled) and aggregated log. None of them is ever ahead of the truth, and the largest never goes back.
 - gauges of the last interval and `history`: the progress lines. The closed seconds of the transaction log, unless it is
   sampled, if there are no lines, or if they stop long before it does: thread 0, which prints them, may finish first.
@@ -34,13 +34,11 @@ from ...metrics.samples import Sample
 from ..beginning import PUNCTUAL, ROUNDING, SLOW, Written, beginning
 from ..states import HISTORY, Figures, Outcome, Report, State
 from . import metrics
-from .aggregate import AggregateInterval
-from .counting import ProgressCount
 from .lifecycle import Banner, Lifecycle, LifecycleEvent
 from .log import Logs
-from .progress import Progress
+from .progress import Progress, ProgressCount
 from .summary import Complete, Entry
-from .transactions import Transactions
+from .transactions import AggregateInterval, Transactions
 from .windows import QUANTILE_LABELS, QUANTILES, WAIT, Second
 
 _ROWS_PER_SCALE = 100_000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchwatch.tools.fio.options import (
+from benchwatch.tools.fio.jobs import (
     amount,
     number_of_clones,
     operations,
