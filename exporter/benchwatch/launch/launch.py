@@ -5,18 +5,19 @@ reported when the benchmark has ended.
 """
 
 import os
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..machine.host import Host
-from ..tools.launcher import Write
 from . import child, sinks
 from .bar import Bar
 from .benchmark_files import OwnFiles, rescue
 from .browser import PageOpener, page_of
-from .preparation import Plan, prepare
+from .preparation import Plan, Prepared, prepare
 from .schedule import Schedule
 from .sinks import STDERR, STDOUT, Sink, Terminal
 from .worker_record import RunRecord
@@ -28,6 +29,15 @@ _LEFT_BEHIND = 2.0
 """Seconds to wait for pipes that a process left behind by the benchmark holds open."""
 _SHOWN = 1.0
 """Seconds to wait for a terminal to catch up, before the benchmark starts and after it ends."""
+
+
+class _Running(NamedTuple):
+    process: int
+    start: float
+    """Unix seconds."""
+    reader: threading.Thread
+    recorded: dict[Path, Sink]
+    bar: Bar | None
 
 
 def launch(plan: Plan, terminal: Terminal) -> tuple[child.Ending, bool]:
@@ -63,78 +73,78 @@ def launch(plan: Plan, terminal: Terminal) -> tuple[child.Ending, bool]:
                 record.write(scheduled={"at": schedule.at})
                 terminal.say(schedule.announcement())
             terminal.wait(_SHOWN)
-            paths = {number: record.file(suffix) for number, suffix in ((STDERR, "err"), (STDOUT, "out"))}
-            outputs = {number: opened.enter_context(path.open("ab", buffering=0)) for number, path in paths.items()}
-            bar = None
-            if os.isatty(STDERR) and os.environ.get("TERM") != "dumb":
-                bar = Bar(plan)
-                opened.callback(bar.stop)
-            if schedule:
-                schedule.wait()
-            pipes = {number: sinks.pipe() for number in paths}
-            start = time.time()
-            try:
-                process = child.start(prepared.command, pipes[STDOUT][1], pipes[STDERR][1])
-            finally:
-                for _, writer in pipes.values():
-                    os.close(writer)
-            if bar:
-                bar.begin()
-            writes = {number: _write(number, bar) for number in paths}
-            if prepared.display:
-                writes[STDOUT] = prepared.display(writes[STDOUT])
-            # With 2>&1 the order matters: a parser takes a summary that precedes a progress line for that of an
-            # older run.
-            together = _is_one_place() and not prepared.display
-            recorded = {number: Sink(sinks.write_to(output.fileno())) for number, output in outputs.items()}
-            reader = sinks.forward(
-                {
-                    pipes[number][0]: (
-                        recorded[number].put,
-                        terminal.outlet(STDERR if together else number, writes[number]),
-                    )
-                    for number in paths
-                }
-            )
+            running = _start(prepared, plan, terminal, opened, schedule)
             record.started()
-        kept, exactness = schedule.kept(start) if schedule else ({}, "")
+        kept, exactness = schedule.kept(running.start) if schedule else ({}, "")
         with suppress(OSError):  # the end of the run says so
-            record.write(start=round(start, 3), scheduled=kept)
+            record.write(start=round(running.start, 3), scheduled=kept)
         if opener:
             opener.start()
 
         def link() -> None:
             with suppress(OSError):
-                files.link(process)
+                files.link(running.process)
 
-        ending = child.wait(process, link)
+        ending = child.wait(running.process, link)
         end = round(time.time(), 3)
         link()
-        reader.join(_LEFT_BEHIND)
+        running.reader.join(_LEFT_BEHIND)
         lost = []
-        for number, sink in recorded.items():
+        for path, sink in running.recorded.items():
             sink.close()
             if sink.lost:
-                lost.append(f"{sink.lost} bytes of the output are not in {paths[number]}: {sink.reason}")
-        lost.append(files.keep())
-        wrong = [] if ending.exit_code else [files.missing()]
+                lost.append(f"{sink.lost} bytes of the output are not in {path}: {sink.reason}")
+        if sentence := files.keep():
+            lost.append(sentence)
+        missing = "" if ending.exit_code else files.missing()
         cpu_seconds = None if plan.point.benchmark.elsewhere else round(ending.cpu_seconds, 2)  # that of ssh or docker
         try:
             record.write(end=end, exit_code=ending.exit_code, signal=ending.signal, cpu_seconds=cpu_seconds)
         except OSError as error:
             lost.append(f"the end is not recorded in {record.path}: {error.strerror}")
-        lost = list(filter(None, lost))
-        if delivery:
-            wrong.append(delivery.finish())
+        undelivered = delivery.finish() if delivery else ""
         terminal.wait(_SHOWN)
-        if bar:
-            bar.stop()
+        if running.bar:
+            running.bar.stop()
         record.release()
-        for sentence in filter(None, (exactness, *lost, *wrong)):
+        for sentence in filter(None, (exactness, *lost, missing, undelivered)):
             terminal.say(sentence)
     if opener and (sentence := opener.finish()):
         terminal.say(sentence)
     return ending, not lost
+
+
+def _start(
+    prepared: Prepared, plan: Plan, terminal: Terminal, opened: ExitStack, schedule: Schedule | None
+) -> _Running:
+    # With 2>&1 the order matters: a parser takes a summary that precedes a progress line for that of an older run.
+    paths = {STDERR: plan.record.file("err"), STDOUT: plan.record.file("out")}
+    files = {number: opened.enter_context(path.open("ab", buffering=0)) for number, path in paths.items()}
+    bar = None
+    if os.isatty(STDERR) and os.environ.get("TERM") != "dumb":
+        bar = Bar(plan)
+        opened.callback(bar.stop)
+    if schedule:
+        schedule.wait()
+    pipes = {number: sinks.pipe() for number in files}
+    start = time.time()
+    try:
+        process = child.start(prepared.command, pipes[STDOUT][1], pipes[STDERR][1])
+    finally:
+        for _, writer in pipes.values():
+            os.close(writer)
+    if bar:
+        bar.begin()
+    recorded = {number: Sink(sinks.write_to(file.fileno())) for number, file in files.items()}
+    together = _is_one_place() and not prepared.display
+    outlets = {}
+    for number, sink in recorded.items():
+        write = bar.beside(number) if bar and os.isatty(number) else sinks.write_to(number)
+        if number == STDOUT and prepared.display:
+            write = prepared.display(write)
+        outlets[pipes[number][0]] = (sink.put, terminal.outlet(STDERR if together else number, write))
+    reader = sinks.forward(outlets)
+    return _Running(process, start, reader, {paths[number]: sink for number, sink in recorded.items()}, bar)
 
 
 @contextmanager
@@ -158,7 +168,3 @@ def _is_one_place() -> bool:
         return os.path.samestat(os.fstat(STDOUT), os.fstat(STDERR))
     except OSError:  # one of them is closed
         return False
-
-
-def _write(descriptor: int, bar: Bar | None) -> Write:
-    return bar.beside(descriptor) if bar and os.isatty(descriptor) else sinks.write_to(descriptor)
