@@ -103,7 +103,7 @@ def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prep
     planned = {}
     if command.length is not None:
         planned = {"planned_seconds": f"{command.length:g}"}
-        if (content["warmup"] or 0.0) >= command.length:
+        if content["warmup"] is not None and content["warmup"] >= command.length:
             remarks.append(
                 f"the warm-up covers all of its {command.length:g} s, so no results remain: use a shorter --warmup"
             )
