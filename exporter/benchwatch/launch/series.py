@@ -53,38 +53,31 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
     if name is None:
         name = f"{_benchmark(words).tool}-{time.strftime('%Y%m%d-%H%M%S')}"
     points = _points(options, name, words)
-    order, seed = _order(options, name)
     rounds = options.repeat or (ROUNDS if options.variant else 1)
+    order, seed = _order(options, name)
     kind = "sweep" if options.sweep else "series" if rounds > 1 else "run"
     sides = [point.name for point in points] if options.variant else []
     required = [requirement(text, named(points[0].benchmark.tool)) for text in options.require]
-    plans = [
+    in_order = [
         _plan(options, name, points[place], number + 1 if rounds > 1 else 0, order, seed)
         for place, number in arranged(len(points), rounds, order, seed)
     ]
     for alone in sides or [name]:
-        _check_is_alone(alone, kind, plans)
-    todo = [plan for plan in plans if not plan.done]
-    done = len(plans) - len(todo)
+        _check_is_alone(alone, kind, in_order)
+    plans = _numbered(in_order, options)
     code, complete = 0, True
     with Terminal() as terminal, Interrupts() as interrupts:
         outcomes = Outcomes(terminal, required)
+        if options.sweep:
+            shuffled = order if seed is None else f"{order} with seed {seed}"
+            terminal.say(f"sweep {name}: {_extent(plans, len(points))}, {shuffled}")
         for plan in plans:
             if plan.done:
                 outcomes.add(plan.record, plan.point.name, shown=False)
-        if options.sweep:
-            skipped = f"; skips {done} that {'have' if done > 1 else 'has'} finished" if done else ""
-            shuffled = f"shuffled with seed {seed}" if seed is not None else order
-            extent = f"{len(plans)} run{'s' * (len(plans) > 1)} of {len(points)} point{'s' * (len(points) > 1)}"
-            terminal.say(f"sweep {name}: {extent}{skipped}, {shuffled}")
-        for number, plan in enumerate(todo, done + 1):
-            plan = plan._replace(number=number, of=len(plans), after=_length(todo[number - done :], options.pause))
-            if number == done + 1:
-                page = (plan.record.run if len(plans) == 1 else "") if options.open else None
-                plan = plan._replace(at=options.at, page=page)
+                continue
             if variant := plan.point.variant:
                 left = f", {duration(plan.after)} left after it" if plan.after else ""
-                terminal.say(f"{name}: run {number} of {len(plans)}: {variant}{left}")
+                terminal.say(f"{name}: run {plan.number} of {plan.of}: {variant}{left}")
             try:
                 if options.before:
                     plan.content["before"] = _run_before(options.before, variant)
@@ -98,9 +91,9 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
             code = ending.exit_code or code
             complete &= is_complete
             outcomes.add(plan.record, plan.point.name)
-            if ending.requested or number == len(plans):
+            if ending.requested or plan.number == plan.of:
                 break
-            ended, rest = divmod(number, len(points))
+            ended, rest = divmod(plan.number, len(points))
             if options.until_sure and not rest and ended >= _FEWEST:
                 looks = rounds - _FEWEST + 1
                 if outcomes.are_sure(sides, 1 - _ERROR / looks):
@@ -111,6 +104,27 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
                 break
         met = outcomes.conclude(name, kind, sides)
     return code or (0 if complete else NOT_RECORDED) or (0 if met else NOT_MET)
+
+
+def _numbered(plans: Sequence[Plan], options: argparse.Namespace) -> list[Plan]:
+    """The same with their places in the series; what an earlier start finished comes first."""
+    done = [plan for plan in plans if plan.done]
+    todo = [plan for plan in plans if not plan.done]
+    page = (plans[0].record.run if len(plans) == 1 else "") if options.open else None
+    for number, plan in enumerate(todo):
+        rest = todo[number + 1 :]
+        lengths = [one.length for one in rest]
+        after = None if None in lengths else sum(options.pause + (length or 0.0) for length in lengths)
+        todo[number] = plan._replace(number=len(done) + number + 1, of=len(plans), after=after)
+    if todo:
+        todo[0] = todo[0]._replace(at=options.at, page=page)
+    return done + todo
+
+
+def _extent(plans: Sequence[Plan], points: int) -> str:
+    runs, done = len(plans), sum(plan.done for plan in plans)
+    skipped = f"; skips {done} that {'have' if done > 1 else 'has'} finished" if done else ""
+    return f"{runs} run{'s' * (runs > 1)} of {points} point{'s' * (points > 1)}{skipped}"
 
 
 def _points(options: argparse.Namespace, name: str, words: Sequence[str]) -> list[Point]:
@@ -257,12 +271,6 @@ def _runs_of(path: Path) -> Iterator[tuple[Path, SweepPoint | None]]:
                 yield file, found.sweep
             elif found and found.repeat_of == path.name:
                 yield file, None
-
-
-def _length(plans: Sequence[Plan], pause: float) -> float | None:
-    """Seconds that these runs take, with the pauses before them; None if not known."""
-    lengths = [plan.length for plan in plans]
-    return None if None in lengths else sum(pause + (length or 0.0) for length in lengths)
 
 
 def _run_before(command: str, variant: str) -> dict[str, str]:
