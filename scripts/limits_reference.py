@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from benchwatch.history import replayed_run
-from benchwatch.launch import delivery, facts, push, sinks
+from benchwatch.launch import delivery, preparation, push, sinks
 from benchwatch.metrics.limits import Limits
 from benchwatch.nutanix import poller
 from benchwatch.nutanix.cvm_settings import LARGEST_PAGE, NutanixSettings
@@ -145,7 +145,7 @@ def _sections() -> tuple[Section, ...]:
             "A message says what was not written, asked or delivered.",
             (
                 ("`run`: output that waits for a file, terminal or pipe", _kib(sinks._WAITING), "not written there"),
-                ("`run`: a question to server or machine", _seconds(facts._PATIENCE), "the record lacks it"),
+                ("`run`: a question to server or machine", _seconds(preparation._PATIENCE), "the record lacks it"),
                 ("`run --push`: the rest at the end", _seconds(delivery._LAST_PATIENCE), "local files have it"),
                 ("`push --follow`: the rest after SIGTERM", _seconds(push._PATIENCE), "the same"),
                 ("`watch`: a page", _kib(sources._LARGEST), "an error message"),

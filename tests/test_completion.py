@@ -51,6 +51,7 @@ def test_fish_completes_commands_options_choices_and_files(tmp_path: Path) -> No
         "compare a b --format m",
         "serve --web.config.file w",
         "push --f",
+        "run --variant-file w",
     )
     asked = "; ".join(f"complete -C 'benchwatch {line}'; echo" for line in lines)
     script = f"{sys.executable} -m benchwatch completion fish | source; {asked}"
@@ -63,7 +64,16 @@ def test_fish_completes_commands_options_choices_and_files(tmp_path: Path) -> No
         check=True,
     )
     words = [[line.partition("\t")[0] for line in part.splitlines()] for part in done.stdout.split("\n\n")]
-    expected = [["compare", "completion"], ["check"], ["--format"], ["markdown"], ["web.yml"], ["--follow"], []]
+    expected = [
+        ["compare", "completion"],
+        ["check"],
+        ["--format"],
+        ["markdown"],
+        ["web.yml"],
+        ["--follow"],
+        ["web.yml"],
+        [],
+    ]
     assert (words, done.stderr) == (expected, "")
 
 

@@ -241,7 +241,7 @@ def _complete_paths(parser: argparse.ArgumentParser) -> None:
         if isinstance(action.choices, dict):
             for command in action.choices.values():
                 _complete_paths(command)
-        elif action.type is Path:
+        elif action.type is Path or action.metavar == "FILE":
             action.complete = DIRECTORY if action.metavar == "DIR" else FILE  # type: ignore[attr-defined]
 
 

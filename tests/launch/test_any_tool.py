@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
-from benchwatch.launch import facts
+from benchwatch.launch import preparation
 from benchwatch.tools.launcher import Command, CommandLine, ExtraLog, Facts, Launcher
 from benchwatch.tools.registry import TOOLS, names
 from benchwatch.values.errors import UserError
@@ -43,7 +43,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Launchpad:
     place.tool("toy", 'echo "$*"; echo played >"${2#*=}.$$"', "toy 3.1 for all")
     monkeypatch.setenv("PATH", place.environment["PATH"])
     monkeypatch.chdir(place.folder)
-    monkeypatch.setattr(facts, "_PATIENCE", PATIENCE)  # a busy machine is no tool that does not answer
+    monkeypatch.setattr(preparation, "_PATIENCE", PATIENCE)  # a busy machine is no tool that does not answer
     return place
 
 

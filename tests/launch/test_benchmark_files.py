@@ -90,16 +90,16 @@ def killed(record: RunRecord, memory: Path) -> Path:
 def test_logs_that_a_killed_launcher_left_in_memory_come_to_the_run(record: RunRecord, killed: Path) -> None:
     killed.with_name("db1.7.1").write_text("another\n")  # it was not linked yet
     record.file("7").symlink_to(killed)
-    assert rescue(record.folder.parent) == [
+    assert list(rescue(record.folder.parent)) == [
         f"{record.folder} now has its log, which an earlier launcher left in memory"
     ]
     assert [record.file(number).read_text() for number in ("7", "7.1")] == ["a line\n", "another\n"]
     assert not record.file("7").is_symlink() and not killed.parent.exists()
-    assert rescue(record.folder.parent) == []
+    assert list(rescue(record.folder.parent)) == []
 
 
 def test_the_log_of_a_launcher_that_lives_stays_in_memory(record: RunRecord, log: Path) -> None:
-    assert rescue(record.folder.parent) == []
+    assert list(rescue(record.folder.parent)) == []
     assert log.exists()
 
 
@@ -108,10 +108,10 @@ def test_logs_that_cannot_be_copied_stay_and_those_of_a_run_that_was_removed_go(
 ) -> None:
     (record.folder / ".db1.7").mkdir()
     why = f"cannot be copied to {record.folder}: Is a directory; it stays there"
-    assert rescue(record.folder.parent) == [f"{killed}, which an earlier launcher left in memory, {why}"]
+    assert list(rescue(record.folder.parent)) == [f"{killed}, which an earlier launcher left in memory, {why}"]
     assert killed.exists()
     shutil.rmtree(record.folder)
-    assert rescue(record.folder.parent) == []
+    assert list(rescue(record.folder.parent)) == []
     assert not killed.parent.exists()
 
 
@@ -120,7 +120,7 @@ def test_logs_of_another_folder_of_runs_are_left_alone_and_to_another_launcher(
 ) -> None:
     locked: list[object] = []
     monkeypatch.setattr("fcntl.flock", lambda *asked: locked.append(asked))
-    assert rescue(tmp_path / "others") == [] == locked
+    assert list(rescue(tmp_path / "others")) == [] == locked
     assert killed.exists()
 
 
@@ -128,7 +128,7 @@ def test_folders_of_others_in_memory_are_left_alone(
     record: RunRecord, killed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
-    assert rescue(record.folder.parent) == []
+    assert list(rescue(record.folder.parent)) == []
     assert killed.exists()
 
 

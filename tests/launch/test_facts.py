@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.launch.facts import ask_version, find_facts
+from benchwatch.launch.preparation import ask_version, find_facts
 from benchwatch.machine.host import Host
 from benchwatch.tools.invocation import find_benchmark
 from benchwatch.tools.launcher import Command, CommandLine, Facts

@@ -49,7 +49,7 @@ def test_a_place_that_is_stuck_does_not_hold_up_its_giver_or_the_other_place() -
     taken = bytearray()
     quick = Sink(lambda data: taken.extend(data) or len(data))
     reader, writer = pipe()
-    reading = forward({reader: (slow, quick)})
+    reading = forward({reader: (slow.put, quick.put)})
     chunk = b"x" * 1_000_000
     for number in range(100):
         eventually(lambda given=number: given * len(chunk) - len(taken) < 32_000_000, "the other is near")

@@ -1,5 +1,8 @@
 """`benchwatch run --variant`, with a made-up pgbench whose throughput depends on its environment and arguments."""
 
+import os
+import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +10,7 @@ import pytest
 
 from tests.launch.test_command import own
 from tests.support.launching import Launchpad
+from tests.support.waiting import PATIENCE
 
 REPORT = r"""
 c=4
@@ -99,6 +103,7 @@ def test_a_failed_run_is_left_out_of_the_comparison(place: Launchpad) -> None:
     code, _, said = vary(place, *ON_OFF, "--repeat", "3")
     assert code == 2
     assert "better: 3 v 2 runs" in said
+    assert "next: benchwatch show runs/sync-on runs/sync-off --json\n" in said, "`compare` refuses a failed run"
 
 
 @pytest.mark.parametrize(
@@ -120,3 +125,97 @@ def test_options_that_do_not_fit_are_refused_before_anything_starts(
     assert code == 2
     assert sentence in said
     assert not (place.folder / "order").exists()
+
+
+FILE = """
+# how the server commits
+on:
+off:PGOPTIONS=-c synchronous_commit=off
+quoted:'PGOPTIONS=-c synchronous_commit=off -c jit=off'
+
+  many:-c 16 -j 2
+"""
+
+
+def test_variants_of_a_file_follow_those_before_it(place: Launchpad) -> None:
+    (place.folder / "variants").write_text(FILE)
+    code, _, said = vary(place, "--variant", "few:-c 2", "--variant-file", "variants", "--repeat", "1")
+    assert code == 0
+    off = "-c synchronous_commit=off"
+    assert order(place) == ["none 2", "none 4", f"{off} 4", f"{off} -c jit=off 4", "none 16"]
+    assert place.record("sync-many")["labels"] == {"variant": "many"}
+    names = ("few", "on", "off", "quoted", "many")
+    assert f"next: benchwatch compare {' '.join(f'runs/sync-{name}' for name in names)}\n" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("on:\n\noff\n", "v:3: expected NAME:, NAME:VARIABLE=VALUE or NAME:ARGUMENTS, such as"),
+        ("on:\noff:-c '\n", "v:2: off: the arguments cannot be split: No closing quotation"),
+        ("# two\non:\non:-c 2\n", "v:3: on is there already: expected different names"),
+        ("# none\n", "v: no variant in it: expected a line such as off:PGOPTIONS=-c jit=off"),
+        (None, "v: cannot be read: No such file or directory"),
+        ("on:\n", "--variant: expected two or more, such as"),
+        (b"on:\xff", "v: cannot be read: expected UTF-8 text"),
+    ],
+)
+def test_a_file_of_variants_that_cannot_be_used_is_named_with_its_line(
+    place: Launchpad, text: str | bytes | None, sentence: str
+) -> None:
+    if text is not None:
+        (place.folder / "v").write_bytes(text if isinstance(text, bytes) else text.encode())
+    code, _, said = vary(place, "--variant-file", "v")
+    assert code == 2
+    assert sentence in said
+    assert not (place.folder / "order").exists()
+
+
+def test_a_server_that_was_started_before_a_run_is_not_waited_for(place: Launchpad) -> None:
+    """It keeps the streams of the command that started it, as with `pg_ctl restart`."""
+    server = f"sleep {3 * PATIENCE:g} & echo $! >>servers; echo started"
+    before = time.monotonic()
+    code, sentences, _ = vary(place, *ON_OFF, "--repeat", "1", "--before", server)
+    try:
+        assert code == 0
+        assert time.monotonic() - before < 3 * PATIENCE
+        assert place.record("sync-off")["before"]["output"] == "started\n"
+        assert sentences[0] == "sync: run 1 of 2: on, 10 s left after it"
+    finally:
+        for server in (place.folder / "servers").read_text().split():
+            os.kill(int(server), signal.SIGKILL)
+
+
+def test_ctrl_c_while_a_run_is_prepared_ends_with_what_is_there(place: Launchpad) -> None:
+    place.tool("psql", f"[ $(wc -l <order) = 2 ] || exit 2; touch asked; sleep {PATIENCE}")
+    command = ("--name", "sync", "--no-percentiles", *ON_OFF, "--", "pgbench", "-S", "-T", "10")
+    process = place.start(*command)
+    assert process.stderr
+    said = b""
+    while b"run 3 of 10" not in said:
+        line = process.stderr.readline()
+        assert line, said
+        said += line
+    process.send_signal(signal.SIGINT)
+    _, rest = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert b"sync-off against sync-on" in rest
+    assert b"next: benchwatch compare runs/sync-on runs/sync-off" in rest
+    assert not (place.runs / "sync-off-2").exists()
+
+
+def test_a_run_that_cannot_be_started_ends_the_series_with_what_is_there(place: Launchpad) -> None:
+    before = "test -e order && [ $(wc -l <order) = 2 ] && touch runs/sync-off-2; true"
+    code, sentences, said = vary(place, *ON_OFF, "--repeat", "3", "--before", before)
+    assert code == 2
+    assert "runs/sync-off-2 already exists and is not a folder: choose another --name" in sentences
+    assert len(order(place)) == 2
+    assert "sync-off against sync-on" in said
+
+
+def test_a_variant_of_which_no_run_finished_is_not_proposed_for_a_comparison(place: Launchpad) -> None:
+    (place.folder / "fail2").touch()
+    code, sentences, said = vary(place, *ON_OFF, "--repeat", "1")
+    assert code == 2
+    assert "sync-off is not compared: none of its runs finished" in sentences
+    assert "benchwatch: next: benchwatch show runs/sync-on --json\n      benchwatch report runs/sync-on\n" in said

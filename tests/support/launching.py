@@ -17,15 +17,15 @@ from typing import Any, NoReturn
 import yaml
 
 import benchwatch.__main__
-import benchwatch.launch.planned_runs  # noqa: F401 (all that a launcher imports, for those that are forked)
+import benchwatch.launch.series  # noqa: F401 (all that a launcher imports, for those that are forked)
 from tests.support.waiting import PATIENCE, eventually
 
 PATIENT = f"""
 import sys
 from benchwatch.__main__ import entry
-from benchwatch.launch import facts, launch
+from benchwatch.launch import launch, preparation
 from benchwatch.tools import postgres
-facts._PATIENCE = postgres._PATIENCE = launch._LEFT_BEHIND = {PATIENCE}
+preparation._PATIENCE = postgres._PATIENCE = launch._LEFT_BEHIND = {PATIENCE}
 postgres._QUESTIONS = postgres._QUESTIONS.replace("'1s'", "'5s'")
 if "--push" in sys.argv:
     from benchwatch.launch import delivery

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.launch.printing import Terminal
+from benchwatch.launch.sinks import Terminal
 from benchwatch.values.printable import lines, printable
 from tests.support.waiting import PATIENCE
 

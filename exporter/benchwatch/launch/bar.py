@@ -12,7 +12,6 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -23,16 +22,17 @@ from ..runs.observer import Observer
 from ..runs.place import RunPlace
 from ..runs.unusable import Faults
 from ..settings.settings import RunsSettings
+from ..tools.launcher import Write
 from ..values import numbers
 from ..values.names import label
 from ..values.sparkline import sparkline
 from .preparation import Plan
-from .sinks import write_to
+from .sinks import STDERR, write_to
 from .worker_record import RunRecord
 
-_STDERR = 2
 _ERASE = b"\r\x1b[2K"
 _EVERY = 1.0
+_TICK = 0.1
 _LOG = re.compile(r"\.\d+(?:\.\d+)?")
 _AT_ONCE = 4 * 1024 * 1024
 """Bytes of each file that one look reads; the next look continues."""
@@ -42,26 +42,20 @@ _BESIDE_CHART = 2
 
 
 class Bar:
-    """A status line for a benchmark of `length` seconds (None: not known); before its start, a countdown."""
+    """The status line of a run; before its start, a countdown."""
 
-    def __init__(self, plan: Plan, length: float | None) -> None:
-        name = plan.record.run
-        self._name = name if plan.of == 1 else f"{name}  run {plan.number} of {plan.of}"
-        self._after = plan.after
-        self._length = length
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
         self._live = Live(plan.record)
         self._shown = Shown([], [])
         self._lock = threading.Lock()
-        self._at = plan.at or 0.0
         self._start: float | None = None
-        self._drawn = 0.0
-        self._looked = 0.0
+        self._drawn = False
         self._at_line_start = True
         self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        threading.Thread(target=self._run, daemon=True).start()
 
-    def beside(self, descriptor: int) -> Callable[[memoryview], int]:
+    def beside(self, descriptor: int) -> Write:
         """A sink's write function for other output to the same terminal."""
         plain = write_to(descriptor)
 
@@ -86,49 +80,45 @@ class Bar:
             self._lock.release()
 
     def _run(self) -> None:
-        while not self._stopped.wait(0.1):
-            if not self._is_seen():
-                continue
-            if self._start is not None and time.monotonic() - self._looked >= _EVERY:
-                self._looked = time.monotonic()
-                with suppress(OSError):  # the folder is gone
-                    self._shown = self._live.look()
-            with self._lock:
-                if self._at_line_start and time.monotonic() - self._drawn >= _EVERY and not self._stopped.is_set():
-                    self._draw()
+        due = 0.0
+        while not self._stopped.wait(_TICK):
+            try:
+                if os.tcgetpgrp(STDERR) != os.getpgrp():  # another job is in the foreground
+                    continue
+                now = time.monotonic()
+                if now >= due:
+                    due = now + _EVERY
+                    if self._start is not None:
+                        with suppress(OSError):  # the folder is gone
+                            self._shown = self._live.look()
+                elif self._drawn:
+                    continue
+                with self._lock:
+                    if self._at_line_start and not self._stopped.is_set():
+                        width = os.get_terminal_size(STDERR).columns or 80
+                        os.write(STDERR, _ERASE + self._line(width - 1).encode())
+                        self._drawn = True
+            except OSError:  # the terminal is gone
+                return
 
-    def _is_seen(self) -> bool:
-        """Whether the terminal exists and shows this job in the foreground."""
-        try:
-            return os.tcgetpgrp(_STDERR) == os.getpgrp()
-        except OSError:  # the terminal is gone
-            self._stopped.set()
-            return False
-
-    def _draw(self) -> None:
-        try:
-            width = os.get_terminal_size(_STDERR).columns or 80
-            line = self._shown.line(width - 1, before=self._name, after=self._time())
-            os.write(_STDERR, _ERASE + line.encode())
-            self._drawn = time.monotonic()
-        except OSError:  # the terminal is gone
-            self._stopped.set()
-
-    def _time(self) -> str:
+    def _line(self, width: int) -> str:
+        plan = self._plan
+        name = plan.record.run if plan.of == 1 else f"{plan.record.run}  run {plan.number} of {plan.of}"
         if self._start is None:
-            return f"starts in {numbers.clock(max(0.0, self._at - time.time()))}"
-        passed = time.monotonic() - self._start
-        if self._length is None:
-            return f"{numbers.clock(passed)} so far"
-        left = max(0.0, self._length - passed)
-        series = f", series {numbers.clock(left + self._after)}" if self._after else ""
-        return f"{numbers.clock(left)} left{series}"
+            left = f"starts in {numbers.clock(max(0.0, (plan.at or 0.0) - time.time()))}"
+        elif plan.length is None:
+            left = f"{numbers.clock(time.monotonic() - self._start)} so far"
+        else:
+            seconds = max(0.0, plan.length - (time.monotonic() - self._start))
+            series = f", series {numbers.clock(seconds + plan.after)}" if plan.after else ""
+            left = f"{numbers.clock(seconds)} left{series}"
+        return self._shown.line(width, before=name, after=left)
 
     def _erase(self) -> None:
         if self._drawn:
-            self._drawn = 0.0
+            self._drawn = False
             with suppress(OSError):  # the terminal is gone
-                os.write(_STDERR, _ERASE)
+                os.write(STDERR, _ERASE)
 
 
 class Shown(NamedTuple):
@@ -179,11 +169,9 @@ def _shown(worker: Observer) -> Shown:
     if worker.phase == "stalled":
         return Shown(rates, [f"stalled: {worker.reason}"])
     words = []
-    if figures.throughput is not None:
-        rate = figures.throughput
-        words.append(
-            numbers.throughput(unit.name)(rate) if unit.in_bytes else f"{numbers.rate_in_full(rate)} {unit.name}"
-        )
+    if (rate := figures.throughput) is not None:
+        in_full = f"{numbers.rate_in_full(rate)} {unit.name}"
+        words.append(numbers.throughput(unit.name)(rate) if unit.in_bytes else in_full)
     if figures.latency is not None:
         words.append(f"mean {numbers.latency(figures.latency)}")
     if figures.p99 is not None:

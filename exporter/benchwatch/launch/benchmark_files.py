@@ -17,6 +17,7 @@ import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -43,7 +44,7 @@ class OwnFiles:
         self._log_named = False
         self._memory: Memory | None = None
         self._outputs: dict[Path, tuple[str, tuple[int, ...]]] = {}  # suffixes, and what they were before
-        self._found: dict[Path, Path] = {}
+        self._found: dict[Path, Path] = {}  # links by file
 
     def offer(self, log: ExtraLog) -> LogRoom:
         """A place for a log that the command does not request.
@@ -52,14 +53,12 @@ class OwnFiles:
         """
         folder = self._record.folder
         room = shutil.disk_usage(folder).free / _SHARE_OF_DISK
-        try:
+        with suppress(OSError):  # there is no such memory
             free = min(shutil.disk_usage(MEMORY).free, self._host.available_memory()) / _SHARE_OF_MEMORY
             if log.size <= free:
                 self._memory = Memory(self._record)
                 folder, room = self._memory.folder, free
                 self._log, self._log_name = folder / self._record.worker, log.name
-        except OSError:  # there is no such memory
-            pass
         return LogRoom(folder.absolute() / self._record.worker, room)
 
     def expect_log(self, prefix: Path, name: str, *, named: bool) -> None:
@@ -76,7 +75,7 @@ class OwnFiles:
         `suffix` is that of its copy in the run's folder.
         """
         self._check(path, self._record.file(suffix))
-        self._outputs[path.absolute()] = suffix, _written(path.absolute())
+        self._outputs[path.absolute()] = suffix, _written(path)
 
     def _check(self, path: Path, own: Path) -> None:
         if path.parent.resolve() == own.parent.resolve() and path.name != own.name:
@@ -86,22 +85,23 @@ class OwnFiles:
 
     def link(self, process: int) -> None:
         """Link the files that have appeared, written by `process` or its descendants. Raises OSError."""
+        found = []
         if self._log:
             for file in self._log.parent.glob(f"{glob.escape(self._log.name)}.*"):
                 number = _NUMBER.fullmatch(file.name, len(self._log.name))
                 if number and (self._memory or self._host.descends(int(number[1]), process)):
-                    self._link(file, number[0][1:])
-        for file, (suffix, before) in self._outputs.items():
-            if file.is_file() and _written(file) != before:
-                self._link(file, suffix)
-
-    def _link(self, file: Path, suffix: str) -> None:
-        link = self._record.file(suffix)
-        if file in self._found:
-            return
-        if not link.exists():  # else it is the file itself
-            link.symlink_to(file)
-        self._found[file] = link
+                    found.append((file, number[0][1:]))
+        found += [
+            (file, suffix)
+            for file, (suffix, before) in self._outputs.items()
+            if file.is_file() and _written(file) != before
+        ]
+        for file, suffix in found:
+            if file not in self._found:
+                link = self._record.file(suffix)
+                if not link.exists():  # else it is the file itself
+                    link.symlink_to(file)
+                self._found[file] = link
 
     def missing(self) -> str:
         """A sentence if a log was expected and not found; otherwise empty."""
@@ -116,12 +116,10 @@ class OwnFiles:
             if not link.is_symlink():
                 continue
             try:
-                if file not in self._outputs and not self._memory:
-                    _move(file, link)
+                if file in self._outputs:
+                    _copy_to_disk(file, link)
                 else:
-                    copy_to_disk(file, link)
-                    if file not in self._outputs:
-                        file.unlink()
+                    _move(file, link, from_memory=self._memory is not None)
             except OSError as error:
                 wrong = f"{file} cannot be copied to {self._record.folder} and stays in place: {error.strerror}"
                 continue
@@ -163,65 +161,65 @@ class Memory:
             _remove(self.folder)
 
 
-def _remove(folder: Path) -> None:
-    if os.listdir(folder) == [_OWNER]:  # noqa: PTH208
-        (folder / _OWNER).unlink()
-        folder.rmdir()
-
-
-def rescue(runs: Path) -> list[str]:
-    """Move the logs of killed launchers from memory to their runs in this folder; returns sentences about it."""
-    done, runs = [], runs.absolute()
+def rescue(runs: Path) -> Iterator[str]:
+    """Move the logs of killed launchers from memory to their runs in this folder; yields sentences about it."""
     for folder in sorted(MEMORY.glob("benchwatch-*")):
         with suppress(OSError):  # it belongs to another user, or its launcher is alive
             if folder.lstat().st_uid != os.geteuid():
                 continue
             with (folder / _OWNER).open("rb") as owner:
                 run = Path(os.fsdecode(owner.read()))
-                if run.parent == runs:  # else a lock would disturb its own launcher
+                if run.parent == runs.absolute():  # else a lock would disturb its own launcher
                     fcntl.flock(owner, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    done += _bring(folder, run)
+                    yield from _bring(folder, run)
                     _remove(folder)
-    return done
 
 
-def _bring(folder: Path, run: Path) -> list[str]:
+def _bring(folder: Path, run: Path) -> Iterator[str]:
     """Move the logs of one run; if the run was removed, delete them."""
     logs = [file for file in folder.iterdir() if file.name != _OWNER]
     for file in logs:
         there = run / file.name
         try:
             if run.is_dir() and (there.is_symlink() or not there.exists()):
-                copy_to_disk(file, there)
+                _copy_to_disk(file, there)
             file.unlink()
         except OSError as error:
-            return [
-                f"{file}, which an earlier launcher left in memory, cannot be copied to {run}: {error.strerror}; "
-                "it stays there"
-            ]
-    return [f"{run} now has its log, which an earlier launcher left in memory"] if logs and run.is_dir() else []
+            left = f"{file}, which an earlier launcher left in memory"
+            yield f"{left}, cannot be copied to {run}: {error.strerror}; it stays there"
+            return
+    if logs and run.is_dir():
+        yield f"{run} now has its log, which an earlier launcher left in memory"
 
 
-def _move(file: Path, to: Path) -> None:
+def _remove(folder: Path) -> None:
+    if os.listdir(folder) == [_OWNER]:  # noqa: PTH208
+        (folder / _OWNER).unlink()
+        folder.rmdir()
+
+
+def _move(file: Path, link: Path, *, from_memory: bool) -> None:
     """Put a file in the place of a link to it. Raises OSError."""
-    try:
-        file.replace(to)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise
-        copy_to_disk(file, to)
-        file.unlink()
+    if not from_memory:
+        try:
+            file.replace(link)
+            return
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+    _copy_to_disk(file, link)
+    file.unlink()
 
 
-def copy_to_disk(file: Path, to: Path) -> None:
+def _copy_to_disk(file: Path, link: Path) -> None:
     """Put a copy on disk in place of a link. Raises OSError."""
-    beside = to.with_name(f".{to.name}")
+    beside = link.with_name(f".{link.name}")
     try:
         shutil.copyfile(file, beside)
         shutil.copystat(file, beside)
         with beside.open("rb") as copy:
             os.fsync(copy.fileno())
-        beside.replace(to)
+        beside.replace(link)
     except OSError:
         with suppress(OSError):
             beside.unlink(missing_ok=True)

@@ -39,21 +39,15 @@ def page_of(run: str, runs: Path, push: str = "", exporter: str = DEFAULT_EXPORT
     path = f"/runs/{quote(run, safe='')}"
     if push:
         return without_user(server_url(push, "--push")) + path
-    try:
-        names = _shown(exporter)
-    except (OSError, HTTPException, ValueError, LookupError, TypeError):
-        return ""
-    return f"http://{exporter}{path}" if not names or any((runs / name).exists() for name in names) else ""
-
-
-def _shown(exporter: str) -> list[str]:
-    """Names of the runs that an exporter shows."""
     connection = HTTPConnection(exporter, timeout=_DELAY)
     try:
         connection.request("GET", "/api/runs")
-        return [run["name"] for run in json.loads(connection.getresponse().read(_MOST))["runs"]]
+        names = [run["name"] for run in json.loads(connection.getresponse().read(_MOST))["runs"]]
+    except (OSError, HTTPException, ValueError, LookupError, TypeError):
+        return ""
     finally:
         connection.close()
+    return f"http://{exporter}{path}" if not names or any((runs / name).exists() for name in names) else ""
 
 
 class PageOpener:
@@ -67,8 +61,7 @@ class PageOpener:
         self._path = f"/runs/{quote(run, safe='')}" if run else "/"
         self._url = without_user(self._exporter) + self._path
         self._failure = ""
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._opens = False
+        self._thread: threading.Thread | None = None
         self._deadline = 0.0
 
     def announce(self) -> str:
@@ -78,12 +71,12 @@ class PageOpener:
             return f"--open: no exporter answers at {address}: start `benchwatch serve`, then open {self._url}"
         if reason := no_display(os.environ, self._exporter):
             return f"open {self._url} in a browser ({reason})"
-        self._opens = True
+        self._thread = threading.Thread(target=self._run, daemon=True)
         return f"opens {self._url}"
 
     def start(self) -> None:
-        """Open the page in the background."""
-        if self._opens:
+        """Open the page in the background, if `announce` said so."""
+        if self._thread:
             self._deadline = time.monotonic() + _SEEN + _PATIENCE
             self._thread.start()
 
@@ -93,23 +86,22 @@ class PageOpener:
         A run that ends within a few seconds waits for its page; Ctrl-C ends the wait.
         """
         with suppress(KeyboardInterrupt):  # the series notes it
-            if self._opens:
+            if self._thread:
                 self._thread.join(max(0.0, self._deadline - time.monotonic()))
         return self._failure
 
     def _run(self) -> None:
         leave_signals()
-        deadline = time.monotonic() + _SEEN
-        while (status := self._status(self._path)) == HTTPStatus.NOT_FOUND and time.monotonic() < deadline:
+        end = time.monotonic() + _SEEN
+        while (status := self._status(self._path)) == HTTPStatus.NOT_FOUND and time.monotonic() < end:
             time.sleep(_AGAIN)
         if status == HTTPStatus.NOT_FOUND:
             why = "the exporter there does not show this run; start it with the same --runs.path"
             self._failure = f"--open: cannot open {self._url}: {why}"
             return
-        try:
+        opened = False
+        with suppress(webbrowser.Error):
             opened = webbrowser.open(self._url)
-        except webbrowser.Error:
-            opened = False
         if not opened:
             self._failure = f"--open: no browser was found for {self._url}: set BROWSER to the command that starts one"
 

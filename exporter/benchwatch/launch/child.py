@@ -50,6 +50,31 @@ def signals_held() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+class Interrupts:
+    """Ctrl-C between two runs: it is noted even if a finalizer swallows the KeyboardInterrupt that it raises."""
+
+    def __enter__(self) -> "Interrupts":
+        self._noted = False
+        self._handler = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._handler)
+
+    def _note(self, *_: object) -> None:
+        self._noted = True
+        raise KeyboardInterrupt
+
+    def wait(self, seconds: float) -> int:
+        """Wait so long; returns the number of the signal that ended the wait or came before it, 0 if none did."""
+        try:
+            with signals_held():
+                received = None if self._noted else signal.sigtimedwait(ENDING, seconds)
+        except KeyboardInterrupt:
+            return signal.SIGINT
+        return received.si_signo if received else signal.SIGINT * self._noted
+
+
 def start(command: Sequence[str], stdout: int, stderr: int) -> int:
     """Start the benchmark while signals are held; returns its process id. Raises UserError if it cannot be started."""
     hangup = signal.signal(signal.SIGHUP, signal.SIG_IGN)

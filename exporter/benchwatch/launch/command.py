@@ -11,8 +11,7 @@ from ..values.arguments import CommandParser, count, duration, moment, pair
 from ..values.durations import Duration
 from ..values.errors import UserError
 from ..values.interrupts import tidy_up
-from .sweep_points import ORDERS, parameter
-from .variants import ROUNDS, variant
+from .points import ORDERS, ROUNDS, parameter, variant, variants_in
 
 _EXAMPLES = (
     "benchwatch run --name test1 -- pgbench -T 600 -c 32 mydb",
@@ -99,6 +98,15 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
         f"arguments (small:'-s 10') or nothing (on:); --repeat sets the number of rounds (default: {ROUNDS})",
     )
     run.add_argument(
+        "--variant-file",
+        dest="variant",
+        action="extend",
+        default=[],
+        type=variants_in,
+        metavar="FILE",
+        help="file with one such variant a line; lines that begin with # do not count",
+    )
+    run.add_argument(
         "--before",
         metavar="COMMAND",
         help="shell command to run before each run, such as a restart; $BENCHWATCH_VARIANT names the variant",
@@ -111,7 +119,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
 
 
 def _run(parser: CommandParser, options: argparse.Namespace) -> int:
-    from .planned_runs import run_series
+    from .series import run_series
 
     tidy_up()
     for option, given in (("--order", options.order), ("--seed", options.seed)):

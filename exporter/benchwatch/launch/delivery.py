@@ -13,7 +13,9 @@ import os
 import threading
 import time
 from contextlib import suppress
+from math import inf
 from pathlib import Path
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 import requests
@@ -31,7 +33,6 @@ _RETRY = 2.0
 _PATIENCE = (3.05, 30.0)
 """Seconds that a connection and an answer may take."""
 _LAST_PATIENCE = 10.0
-_OK = 200
 _BEYOND_ITS_END = 416
 """The status of a piece that begins beyond the end of the exporter's file."""
 _AGAIN = (408, 429)
@@ -46,6 +47,15 @@ class _Refused(Exception):
         self.status = status
 
 
+class _Fault(NamedTuple):
+    """Why the last round sent nothing, or not everything."""
+
+    sentence: str
+    reason: str
+    final: bool = False
+    """Whether the exporter refuses the push; otherwise, the next round tries again."""
+
+
 class Delivery:
     """The delivery of one worker's files to the exporter at `url` (see server_url)."""
 
@@ -57,13 +67,11 @@ class Delivery:
         self._takes_name = takes_name
         self._session = session(_PATIENCE[1])
         self._session.headers["Accept"] = "application/json"
-        self._sent: dict[str, int] = {}
+        self._sent: dict[str, int] = {}  # bytes by the suffix of a file
         self._first_record = b""
         self._record_sent = b""
-        self._refusal = ""
-        self._reason = ""
-        self._trouble = ""
-        self._deadline = float("inf")
+        self._fault: _Fault | None = None
+        self._deadline = inf
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -76,21 +84,19 @@ class Delivery:
         remark = ""
         try:
             remark = self._send_record()
-        except requests.exceptions.SSLError as error:
-            sentence = f"--push: {self._shown} cannot be reached: {reason_of(error)}; nothing was started"
-            raise UserError(sentence) from None
+        except (_Refused, requests.exceptions.SSLError) as error:
+            refused = isinstance(error, _Refused)
+            why = f"refuses the push: {error}" if refused else f"cannot be reached: {reason_of(error)}"
+            raise UserError(f"--push: {self._shown} {why}; nothing was started") from None
         except requests.RequestException as error:
-            self._note(error)
-        except _Refused as refusal:
-            raise UserError(f"--push: {self._shown} refuses the push: {refusal}; nothing was started") from None
-        remark = self.trouble or remark  # read before the thread can clear it
+            self._fault = self._fault_of(error)
+            remark = self.trouble
         self._thread.start()
         return remark
 
     def withdraw(self) -> None:
         """Nothing was started: release the name with an empty record."""
-        self._deadline = 0.0
-        self._ending.set()
+        self.end(0.0)
         if self._record_sent:
             self._thread.join(_LAST_PATIENCE)
             with suppress(requests.RequestException, _Refused):
@@ -104,17 +110,8 @@ class Delivery:
     @property
     def trouble(self) -> str:
         """Why nothing can be delivered now, a sentence; empty if it can."""
-        if self._refusal:
-            return f"{self._shown} refuses the push: {self._refusal}"
-        return f"{self._trouble}: retrying" if self._trouble else ""
-
-    def _note(self, error: OSError) -> None:
-        """Note why nothing can be sent now."""
-        if isinstance(error, requests.RequestException):
-            self._reason = reason_of(error)
-            self._trouble = f"{self._shown} cannot be reached now ({self._reason})"
-        else:
-            self._reason = self._trouble = f"{error.filename} cannot be read: {error.strerror}"
+        fault = self._fault
+        return fault.sentence + ("" if fault.final else ": retrying") if fault else ""
 
     def deliver(self) -> str:
         """Send everything that exists now; returns a sentence if the exporter refuses it or a file cannot be read.
@@ -126,12 +123,9 @@ class Delivery:
         except requests.RequestException as error:
             sentence = f"{self._shown} cannot be reached: {reason_of(error)}; is `benchwatch serve` running there?"
             raise UserError(sentence, FAILED) from None
-        except OSError as error:
-            self._note(error)
-            return self._trouble
-        except _Refused as refusal:
-            self._refusal = str(refusal)
-        return self.trouble
+        except (OSError, _Refused) as error:
+            return self._fault_of(error).sentence
+        return ""
 
     def end(self, patience: float) -> None:
         """Nothing will be added: give up after so many seconds."""
@@ -143,32 +137,40 @@ class Delivery:
         if not self._ending.is_set():
             self.end(_LAST_PATIENCE)
         self._thread.join(max(0.0, self._deadline - time.monotonic()) + 1)
+        fault = self._fault
         missing = sum(max(0, _size(file) - self._sent.get(suffix, 0)) for suffix, file in self._files().items())
         with suppress(OSError):  # the record cannot be read: the reason says so
-            if not missing and not self._refusal and not self._changed_record():
+            if not (missing or (fault and fault.final) or self._changed_record()):
                 return ""
-        reason = self._refusal or self._reason or "out of time"
+        reason = fault.reason if fault else "out of time"
         return f"{missing} bytes were not delivered to {self._shown}: {reason}; they are in {self._record.folder}"
 
     def _run(self) -> None:
         leave_signals()
-        while not self._refusal and time.monotonic() < self._deadline:
+        while time.monotonic() < self._deadline:
             ending = self._ending.is_set()
             try:
                 self._round()
-                self._trouble = self._reason = ""
-            except OSError as error:
-                self._note(error)
-            except _Refused as refusal:
-                self._refusal = str(refusal)
-            if ending and not self._trouble:
+                self._fault = None
+            except (OSError, _Refused) as error:
+                self._fault = self._fault_of(error)
+            if self._fault.final if self._fault else ending:
                 return
             if ending:
                 time.sleep(_EVERY)
             else:
-                self._ending.wait(_RETRY if self._trouble else _EVERY)
+                self._ending.wait(_RETRY if self._fault else _EVERY)
+
+    def _fault_of(self, error: Exception) -> _Fault:
+        if isinstance(error, _Refused):
+            return _Fault(f"{self._shown} refuses the push: {error}", str(error), final=True)
+        if isinstance(error, requests.RequestException):
+            return _Fault(f"{self._shown} cannot be reached now ({reason_of(error)})", reason_of(error))
+        sentence = f"{getattr(error, 'filename', '')} cannot be read: {getattr(error, 'strerror', error)}"
+        return _Fault(sentence, sentence)
 
     def _round(self) -> None:
+        """Send everything that is new. Raises RequestException, another OSError and _Refused."""
         if self._takes_name and not self._record_sent:
             self._send_record()
         for suffix, file in self._files().items():
@@ -177,14 +179,16 @@ class Delivery:
         self._send_record()
 
     def _files(self) -> dict[str, Path]:
-        """The worker's files by suffix (that of a log is `<pid>[.<thread>]`).
+        """The worker's files by suffix (that of a log is `<pid>[.<thread>]`); no pipes, which would be waited for.
 
         Output precedes logs: an exporter that has another run of this name refuses its output before it gets a log.
         """
         start = len(self._record.worker) + 1
         files = reversed(files_of(self._record.folder, self._record.worker))
         return {
-            file.name[start:]: file for file in files if STREAM.fullmatch(file.name, start) and not _is_endless(file)
+            file.name[start:]: file
+            for file in files
+            if STREAM.fullmatch(file.name, start) and (file.is_file() or file.is_dir())
         }
 
     def _send_record(self) -> str:
@@ -194,7 +198,7 @@ class Delivery:
         """
         replaced = ""
         if not self._record_sent and not self._sent:
-            self._first_record = self._first_record or _content(self._record.path)
+            self._first_record = self._first_record or self._changed_record()
             if not self._first_record:
                 return ""
             replaced = self._put(self._place + SUFFIX, self._first_record, headers={"If-None-Match": "*"})
@@ -209,7 +213,11 @@ class Delivery:
 
     def _changed_record(self) -> bytes:
         """The current record if it differs from what was sent; empty if not, or if it was removed. Raises OSError."""
-        content = _content(self._record.path)
+        path = self._record.path
+        try:
+            content = path.read_bytes() if path.is_file() else b""
+        except FileNotFoundError:
+            content = b""
         return content if content != self._record_sent else b""
 
     def _send_piece(self, suffix: str, path: Path) -> bool:
@@ -233,22 +241,22 @@ class Delivery:
             return False
         return len(data) == LARGEST_PIECE
 
-    def _put(
-        self, url: str, data: bytes, params: dict[str, str] | None = None, headers: dict[str, str] | None = None
-    ) -> str:
-        answer = self._session.put(
-            url, data=data, params=params, headers=headers, timeout=_PATIENCE, allow_redirects=False
-        )
+    def _put(self, url: str, data: bytes, **more: Any) -> str:
+        """Send these bytes; returns why the start failed that they replace, empty if they replace none."""
+        answer = self._session.put(url, data=data, timeout=_PATIENCE, allow_redirects=False, **more)
+        try:
+            found = answer.json()
+        except ValueError:
+            found = None
+        said = {name: str(text)[:300] for name, text in found.items()} if isinstance(found, dict) else {}
+        if answer.status_code == requests.codes.ok:
+            return said.get("replaced", "")
+        page = "html" in answer.headers.get("Content-Type", "")  # of another server
+        sentence = said.get("error") or ("" if page else answer.text.strip()[:300])
+        sentence = sentence or f"{answer.status_code} {answer.reason}"
         if answer.status_code >= 500 or answer.status_code in _AGAIN:
-            raise requests.HTTPError(_said(answer))
-        if answer.status_code != _OK:
-            raise _Refused(_said(answer), answer.status_code)
-        return _field(answer, "replaced")
-
-
-def _is_endless(path: Path) -> bool:
-    """Whether reading it might never end: a pipe without a writer, a device."""
-    return path.is_fifo() or path.is_char_device()
+            raise requests.HTTPError(sentence)
+        raise _Refused(sentence, answer.status_code)
 
 
 def _size(path: Path) -> int:
@@ -256,26 +264,3 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
-
-
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes() if path.is_file() or not path.exists() else b""  # a pipe would be waited for
-    except FileNotFoundError:
-        return b""
-
-
-def _said(answer: requests.Response) -> str:
-    """The sentence that an exporter answers, or the status of any other server, whose answer may be a page."""
-    page = "html" in answer.headers.get("Content-Type", "")
-    sentence = _field(answer, "error") or ("" if page else answer.text.strip()[:300])
-    return sentence or f"{answer.status_code} {answer.reason}"
-
-
-def _field(answer: requests.Response, name: str) -> str:
-    """A field of an exporter's answer; empty without it."""
-    try:
-        found = answer.json()
-    except ValueError:
-        return ""
-    return str(found.get(name, ""))[:300] if isinstance(found, dict) else ""

@@ -1,26 +1,39 @@
-"""The preparation of a benchmark: its reporting flags, the files that it will write, facts about its run."""
+"""The preparation of a benchmark: its reporting flags, the files that it will write, facts about its run.
+
+Facts are parameters that its output does not contain: versions, server settings, the machine, the disks. One keeps its
+plain name only if it describes the machine that does the measured work. Facts about this machine begin with `client.`
+unless it is known to do that work: the server may be another machine. They are left out if the benchmark itself may run
+elsewhere (through ssh, in a container).
+"""
 
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..machine import question
 from ..machine.disks import check as check_disks
 from ..machine.host import Host
 from ..tools.invocation import Benchmark, recordable
-from ..tools.launcher import Command, CommandLine, Facts, LogRoom, Write
+from ..tools.launcher import Command, CommandLine, Facts, Write
 from ..tools.registry import named
+from ..values.errors import UserError
 from .benchmark_files import MEMORY, OwnFiles
-from .facts import ask_version, find_facts
-from .printing import STDOUT, Terminal
+from .points import Point
+from .sinks import STDOUT, Terminal
 from .worker_record import RunRecord
+
+_PATIENCE = 3.0
+"""Seconds to wait for the tool's version; ssh alone can take one second."""
+_VERSION = re.compile(r"(?<![\d:.])\d+(?:\.\d+)+\S*|\d+(?:beta|rc|devel)\S*")
 
 
 class Plan(NamedTuple):
     """One run of a benchmark, as the options ask for it, and its place in a series."""
 
     record: RunRecord
-    benchmark: Benchmark
+    point: Point
     content: dict[str, Any]
     """What the options put into the record."""
     percentiles: bool
@@ -31,8 +44,6 @@ class Plan(NamedTuple):
     """Seconds that it will take; None: not known."""
     done: bool = False
     """Whether an earlier start of the same sweep finished it."""
-    variant: str = ""
-    """The name of its variant."""
     number: int = 1
     of: int = 1
     after: float | None = 0.0
@@ -49,8 +60,6 @@ class Prepared(NamedTuple):
     command: list[str]
     adds: str
     """The options that were added, and where a log goes: a clause; empty if there are none."""
-    length: float | None
-    """How long it will take, seconds, if known."""
     display: Callable[[Write], Write] | None
     """What a terminal shows instead of documents; None if stdout is no terminal."""
 
@@ -60,11 +69,11 @@ def planned_length(benchmark: Benchmark) -> float | None:
 
     Raises UserError if the command is no benchmark.
     """
-    return _read(benchmark.tool, CommandLine(benchmark.arguments)).length
+    return _read(benchmark, CommandLine(benchmark.arguments)).length
 
 
-def _read(name: str, line: CommandLine) -> Command:
-    tool = named(name)
+def _read(benchmark: Benchmark, line: CommandLine) -> Command:
+    tool = named(benchmark.tool)
     if tool and tool.launcher:
         return tool.launcher(line)
     return Command(remarks=("benchwatch knows no reporting flags for this tool, so it added none",))
@@ -72,41 +81,55 @@ def _read(name: str, line: CommandLine) -> Command:
 
 def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prepared:
     """Find out what the benchmark will do, and record that. Raises UserError if it cannot be started."""
-    record, benchmark = plan.record, plan.benchmark
-    record.write(**plan.content)
+    record, benchmark, content = plan.record, plan.point.benchmark, plan.content
+    record.write(**content)
     record.check()
     version = ask_version(benchmark)
     own = None if benchmark.elsewhere or benchmark.other_user else record.own_folder
-    read = _read(benchmark.tool, CommandLine(benchmark.arguments, version, plan.percentiles, own))
-    command, room = _expect_files(plan, read, files)
+    command = _read(benchmark, CommandLine(benchmark.arguments, version, plan.percentiles, own))
+    remarks = [*command.remarks, *_expect_files(benchmark, command, files)]
+    added, shown = command.added, [*command.added, *command.appended]
+    log, note = command.log, ""
+    if log and not log.prefix and plan.percentiles:
+        if benchmark.elsewhere or benchmark.other_user:
+            wrapper = benchmark.wrapper[0]
+            remarks.append(f"no percentiles: {wrapper} may keep {benchmark.tool} from writing a {log.name} here")
+        else:
+            room = files.offer(log)
+            added += log.flags(room)
+            shown = [word for word in (*added, *command.appended) if str(room.prefix) not in word]
+            size = f"{log.size / 1e6:,.0f} MB" + (" at most" if command.length else "")
+            note = f" (log: {size} in {MEMORY if room.prefix.is_relative_to(MEMORY) else record.folder})"
+    planned = {}
+    if command.length is not None:
+        planned = {"planned_seconds": f"{command.length:g}"}
+        if content["warmup"] is not None and content["warmup"] >= command.length:
+            remarks.append(
+                f"the warm-up covers all of its {command.length:g} s, so no results remain: use a shorter --warmup"
+            )
     facts = find_facts(benchmark, command, version, host)
-    planned = {} if command.length is None else {"planned_seconds": f"{command.length:g}"}
-    warmup = plan.content.get("warmup")
-    if warmup is not None and command.length is not None and warmup >= command.length:
-        command = command.remark(
-            f"the warm-up covers all of its {command.length:g} s, so no results remain: use a shorter --warmup"
-        )
-    for remark in (*command.remarks, *facts.remarks, *_place_remarks(plan.content, facts, host)):
+    for remark in (*remarks, *facts.remarks, *_place_remarks(content, facts, host)):
         terminal.say(remark)
-    words = [*benchmark.wrapper, benchmark.program, *command.added, *benchmark.arguments, *command.appended]
+    words = [*benchmark.wrapper, benchmark.program, *added, *benchmark.arguments, *command.appended]
     record.write(
         command=recordable(words),
         found={"host": facts.host, "client": facts.client, "disks": dict(facts.disks)},
-        parameters={**facts.parameters, **planned, **plan.content.get("parameters", {})},
+        parameters={**facts.parameters, **planned, **content["parameters"]},
     )
     display = command.display if os.isatty(STDOUT) else None
-    return Prepared(words, _adds(command, room, record), command.length, display)
+    return Prepared(words, f"adds {' '.join(shown)}{note}" if shown else "", display)
 
 
-def _adds(command: Command, room: LogRoom | None, record: RunRecord) -> str:
-    """What is added to the command; of a log its size and folder instead of the option with its path."""
-    words = [*command.added, *command.appended]
-    log = ""
-    if room and command.log:
-        words = [word for word in words if str(room.prefix) not in word]
-        size = f"{command.log.size / 1e6:,.0f} MB" + (" at most" if command.length else "")
-        log = f" (log: {size} in {MEMORY if room.prefix.is_relative_to(MEMORY) else record.folder})"
-    return f"adds {' '.join(words)}{log}" if words else ""
+def _expect_files(benchmark: Benchmark, command: Command, files: OwnFiles) -> Iterator[str]:
+    """Expect the files that the command makes the benchmark write; yields what the user should know."""
+    if benchmark.elsewhere:
+        if command.output:
+            yield f"nothing will be shown: {benchmark.tool} may write {command.output} on another machine"
+        return
+    for suffix, path in {**({"json": Path(command.output)} if command.output else {}), **command.writes}.items():
+        files.expect_output(path, suffix)
+    if command.log and command.log.prefix:
+        files.expect_log(Path(command.log.prefix), command.log.name, named=command.log.named)
 
 
 def _place_remarks(content: Mapping[str, Any], facts: Facts, host: Host) -> list[str]:
@@ -117,23 +140,26 @@ def _place_remarks(content: Mapping[str, Any], facts: Facts, host: Host) -> list
     return [f"--disk: {fault}" for fault in (check_disks(content["disks"], host.storage)[1] if own else ())]
 
 
-def _expect_files(plan: Plan, command: Command, files: OwnFiles) -> tuple[Command, LogRoom | None]:
-    """The command with its log, and where that goes; also expects the files that the benchmark will write."""
-    benchmark, output, log = plan.benchmark, command.output, command.log
-    if benchmark.elsewhere:
-        if output:
-            command = command.remark(f"nothing will be shown: {benchmark.tool} may write {output} on another machine")
-    else:
-        for suffix, path in {**({"json": Path(output)} if output else {}), **command.writes}.items():
-            files.expect_output(path, suffix)
-        if log and log.prefix:
-            files.expect_log(Path(log.prefix), log.name, named=log.named)
-    if not log or log.prefix or not plan.percentiles:
-        return command, None
-    if benchmark.elsewhere or benchmark.other_user:
-        wrapper = benchmark.wrapper[0]
-        return command.remark(
-            f"no percentiles: {wrapper} may keep {benchmark.tool} from writing a {log.name} here"
-        ), None
-    room = files.offer(log)
-    return command._replace(added=(*command.added, *log.flags(room))), room
+def ask_version(benchmark: Benchmark) -> str:
+    """What the tool says of its version; empty without an answer. Raises UserError if the command cannot be started."""
+    tool = named(benchmark.tool)
+    if benchmark.makes_container or not (tool and tool.version_option):
+        return ""
+    command = [*benchmark.wrapper, benchmark.program, tool.version_option]
+    try:
+        return question.ask(command, _PATIENCE).out.strip()
+    except OSError as error:
+        raise UserError(f"{command[0]} cannot be started: {error.strerror}") from error
+
+
+def find_facts(benchmark: Benchmark, command: Command, version: str, host: Host) -> Facts:
+    """All facts about a benchmark that is about to start, as parameters."""
+    number = _VERSION.search(version)
+    found = command.facts(benchmark, host)
+    machine = {} if benchmark.elsewhere else host.facts()
+    if not found.here:
+        machine = {f"client.{name}": value for name, value in machine.items()}
+    own = {f"{benchmark.tool}_version": number[0]} if number else {}
+    here = host.name if found.here and not benchmark.elsewhere else ""
+    parameters = {**own, **found.parameters, **machine, **found.storage}
+    return found._replace(parameters=parameters, host=found.host or here)

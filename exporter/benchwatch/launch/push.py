@@ -62,23 +62,21 @@ def _send(url: str, paths: Sequence[Path]) -> int:
     from .delivery import Delivery
 
     unreadable: dict[Path, str] = {}
-    found = [
-        record for path in paths for one in one_thing(path, RunsSettings()) for record in _records(one, unreadable)
-    ]
+    given = [one for path in paths for one in one_thing(path, RunsSettings())]
+    found = [record for path in given for record in _records(path, unreadable)]
     for sentence in unreadable.values():
         say(sentence)
     if not found and not unreadable:
         shown = ", ".join(map(str, paths))
         raise UserError(f"nothing to send in {shown}: expected a folder with output such as db1.out", FAILED)
-    refused = len(unreadable)
+    troubles = 0
     for record in found:
-        trouble = Delivery(url, record, takes_name=False).deliver()
-        if trouble:
+        if trouble := Delivery(url, record, takes_name=False).deliver():
             say(trouble)
+            troubles += 1
         else:
             print(f"{record.folder / record.worker}.* delivered")
-        refused += bool(trouble)
-    return FAILED if refused else 0
+    return FAILED if troubles or unreadable else 0
 
 
 def _follow(url: str, paths: Sequence[Path]) -> int:
@@ -96,20 +94,18 @@ def _follow(url: str, paths: Sequence[Path]) -> int:
             if record.path not in deliveries:
                 delivery = deliveries[record.path] = Delivery(url, record, takes_name=False)
                 delivery.follow()
-        for path, sentence in unreadable.items():
-            if reported.get(path) != sentence:
-                reported[path] = sentence
-                say(sentence)
-        for path, delivery in deliveries.items():
-            if (trouble := delivery.trouble) != reported.get(path, ""):
+        troubles = unreadable | {path: delivery.trouble for path, delivery in deliveries.items()}
+        for path, trouble in troubles.items():
+            if trouble != reported.get(path, ""):
                 reported[path] = trouble
-                say(f"{path.parent.name}/{path.stem}: {trouble or 'delivered again'}")
+                where = "" if path in unreadable else f"{path.parent.name}/{path.stem}: "
+                say(f"{where}{trouble or 'delivered again'}")
         if last:
             break
         ending.wait(_EVERY)
     for delivery in deliveries.values():
         delivery.end(_PATIENCE)
-    wrong = list(filter(None, (delivery.finish() for delivery in deliveries.values())))
+    wrong = [sentence for delivery in deliveries.values() if (sentence := delivery.finish())]
     for sentence in wrong:
         say(sentence)
     return FAILED if wrong else 0

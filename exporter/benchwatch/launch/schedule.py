@@ -29,8 +29,12 @@ class Schedule:
 
     def announcement(self) -> str:
         """A sentence about what the launcher waits for."""
-        left = max(0.0, self.at - time.time())
-        return f"starts at {shown_moment(self.at)}, in {numbers.duration(left)}; this machine's clock is {_off()}"
+        left = numbers.duration(max(0.0, self.at - time.time()))
+        off = clock_error()
+        clock = "not synchronised according to the kernel: it may be off by any amount"
+        if off is not None:
+            clock = f"off by {numbers.latency(off)} at most"
+        return f"starts at {shown_moment(self.at)}, in {left}; this machine's clock is {clock}"
 
     def wait(self) -> None:
         """Return at the moment; signals are held (see child).
@@ -70,10 +74,3 @@ class Schedule:
 def _ahead() -> float:
     """The wall clock minus a clock that nobody can set and that stops while the machine sleeps."""
     return time.time() - time.monotonic()
-
-
-def _off() -> str:
-    off = clock_error()
-    if off is None:
-        return "not synchronised according to the kernel: it may be off by any amount"
-    return f"off by {numbers.latency(off)} at most"

@@ -6,7 +6,6 @@ locked (flock) while its launcher lives, so nothing replaces what is still being
 
 import fcntl
 import os
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -62,35 +61,24 @@ class RunRecord:
         taken = files_of(self.folder, self.worker)
         if not taken:
             return ""
-        if self._is_active():
-            raise UserError(f"{self.path} is still being recorded: choose another --name or --worker")
+        output = self.file("out")
+        with suppress(OSError), output.open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise UserError(f"{self.path} is still being recorded: choose another --name or --worker") from None
         from ..history.find import failed_start
 
-        files = f"{self.folder / self.worker}.*"
+        replaces = f"replaces {self.folder / self.worker}.*"
         if overwrite:
-            return f"replaces {files}"
+            return replaces
         if (why := failed_start(self.folder, self.worker)) is not None:
-            return f"replaces {files}: that start failed before anything was measured ({why})"
-        if self._never_started(taken):
-            return f"replaces {files}: that launcher ended before it started the benchmark"
+            return f"{replaces}: that start failed before anything was measured ({why})"
+        record = recorded(self.path)
+        empty = all(file == self.path or (file.exists() and not file.stat().st_size) for file in taken)
+        if empty and output in taken and record and record.start is None:
+            return f"{replaces}: that launcher ended before it started the benchmark"
         raise UserError(f"{taken[0]} already exists: choose another --name or --worker, or add --overwrite")
-
-    def _never_started(self, files: Sequence[Path]) -> bool:
-        """Whether a launcher that has ended left only its empty output files and a record without a start."""
-        record, output = recorded(self.path), self.file("out")
-        empty = all(file == self.path or (file.exists() and not file.stat().st_size) for file in files)
-        return empty and output in files and record is not None and record.start is None
-
-    def _is_active(self) -> bool:
-        """Whether another launcher is recording this worker."""
-        try:
-            with self.file("out").open("rb") as file:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        except OSError:  # there is none
-            pass
-        return False
 
     def create(self, overwrite: bool = False) -> str:
         """Take the name; returns what was replaced (see check_is_new).
@@ -117,12 +105,8 @@ class RunRecord:
         """A sentence if the run has workers that have ended, which this one only follows; otherwise empty."""
         others = {path.stem: recorded(path) for path in self.folder.glob(f"*{SUFFIX}")}
         ended = sorted(name for name, one in others.items() if one and one.end is not None and name != self.worker)
-        if not ended:
-            return ""
-        return (
-            f"{self.folder} has {', '.join(ended)}, which had already ended: "
-            f"results will not add {self.worker} to theirs"
-        )
+        before = f"{self.folder} has {', '.join(ended)}, which had already ended"
+        return f"{before}: results will not add {self.worker} to theirs" if ended else ""
 
     def unwritable(self, error: OSError) -> UserError:
         """The error that says why nothing was started, and what to do."""

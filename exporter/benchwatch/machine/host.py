@@ -7,7 +7,6 @@ machine does not reveal (a governor in a virtual machine) are left out.
 import os
 import re
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 from .mounts import Storage, choice
@@ -54,30 +53,30 @@ class Host:
 
     def facts(self) -> dict[str, str]:
         """All facts, by name."""
-        return {name: value for name, value in self._facts() if value}
-
-    def _facts(self) -> Iterator[tuple[str, str]]:
+        sys = self._sys
         cpus = _read(self._proc / "cpuinfo")
         memory = _read(self._proc / "meminfo")
-        yield "host.name", self.name
-        yield "host.cpu_model", _field(cpus, "model name")
-        yield "host.cpus", str(len(re.findall(r"^processor\s*:", cpus, re.MULTILINE)) or "")
-        yield "host.numa_nodes", str(len(list(self._sys.glob("devices/system/node/node[0-9]*"))) or "")
-        yield "host.cpu_governor", _read(self._sys / "devices/system/cpu/cpu0/cpufreq/scaling_governor")
-        yield "host.memory", _field(memory, "MemTotal")
-        yield "host.huge_pages_total", _field(memory, "HugePages_Total")
-        yield "host.huge_pages_free", _field(memory, "HugePages_Free")
-        yield "host.huge_page_size", _field(memory, "Hugepagesize")
-        yield "host.transparent_huge_pages", choice(_read(self._sys / "kernel/mm/transparent_hugepage/enabled"))
-        yield "host.kernel", _read(self._proc / "sys/kernel/osrelease")
-        yield "host.clocksource", _read(self._sys / "devices/system/clocksource/clocksource0/current_clocksource")
-        product = [_read(self._sys / f"class/dmi/id/{name}") for name in ("sys_vendor", "product_name")]
-        yield "host.product", " ".join(filter(None, product))
-        if flags := _field(cpus, "flags").split():  # of x86 only
-            yield "host.virtual_machine", "on" if "hypervisor" in flags else "off"
-        yield "host.load_average", _read(self._proc / "loadavg").split(" ")[0]
-        for name in _SYSCTLS:
-            yield name, _read(self._proc / "sys" / name.replace(".", "/"))
+        flags = _field(cpus, "flags").split()  # of x86 only
+        product = [_read(sys / f"class/dmi/id/{name}") for name in ("sys_vendor", "product_name")]
+        found = {
+            "host.name": self.name,
+            "host.cpu_model": _field(cpus, "model name"),
+            "host.cpus": str(len(re.findall(r"^processor\s*:", cpus, re.MULTILINE)) or ""),
+            "host.numa_nodes": str(len(list(sys.glob("devices/system/node/node[0-9]*"))) or ""),
+            "host.cpu_governor": _read(sys / "devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+            "host.memory": _field(memory, "MemTotal"),
+            "host.huge_pages_total": _field(memory, "HugePages_Total"),
+            "host.huge_pages_free": _field(memory, "HugePages_Free"),
+            "host.huge_page_size": _field(memory, "Hugepagesize"),
+            "host.transparent_huge_pages": choice(_read(sys / "kernel/mm/transparent_hugepage/enabled")),
+            "host.kernel": _read(self._proc / "sys/kernel/osrelease"),
+            "host.clocksource": _read(sys / "devices/system/clocksource/clocksource0/current_clocksource"),
+            "host.product": " ".join(filter(None, product)),
+            "host.virtual_machine": ("on" if "hypervisor" in flags else "off") if flags else "",
+            "host.load_average": _read(self._proc / "loadavg").split(" ")[0],
+            **{name: _read(self._proc / "sys" / name.replace(".", "/")) for name in _SYSCTLS},
+        }
+        return {name: value for name, value in found.items() if value}
 
     def process_started_at(self, name: str, moment: float, before: float) -> int | None:
         """The process of that name that started nearest to `moment` (Unix seconds); its parent has another name.

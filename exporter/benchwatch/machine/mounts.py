@@ -7,10 +7,10 @@ out), `dm-0` for a logical volume or another mapping, `md127` for an array.
 import os
 import re
 import stat
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 _ESCAPED = re.compile(r"\\([0-7]{3})")
 
@@ -25,14 +25,26 @@ class Storage:
 
     def facts(self, path: Path, prefix: str) -> dict[str, str]:
         """Facts about what is below a folder, a file (existing or not) or a block device; names begin with `prefix`."""
-        return {f"{prefix}.{name}": value for name, value in self._facts(path) if value}
+        mount, device = self._below(path)
+        found = {}
+        if mount:
+            options = ",".join(dict.fromkeys([*mount.options.split(","), *mount.more_options.split(",")]))
+            found = {"mount_point": mount.point, "filesystem": mount.filesystem, "mount_options": options}
+        if device:
+            parts = sorted(path.name for path in (device / "slaves").glob("*"))
+            found["device"] = device.name + (f" on {','.join(parts)}" if parts else "")
+            disk = _disk((device / "slaves" / parts[-1]).resolve() if parts else device)
+            with suppress(OSError):
+                scheduler = (disk / "queue/scheduler").read_text()
+                found["scheduler"] = choice(scheduler) or scheduler.strip()
+        return {f"{prefix}.{name}": value for name, value in found.items() if value}
 
     def disk(self, path: Path) -> str:
         """The disk below a folder, a file (existing or not) or a block device, by its name in node_exporter.
 
         Empty if there is no disk (tmpfs, NFS), or the file system lies on several disks.
         """
-        device = self._device(path)
+        _, device = self._below(path)
         return _disk(device).name if device else ""
 
     @property
@@ -63,45 +75,38 @@ class Storage:
         labels = self._names.glob("dm-*/dm/name")
         return {label.read_text(errors="replace").strip(): label.parents[1].name for label in labels}
 
-    def _facts(self, path: Path) -> Iterator[tuple[str, str]]:
-        if not _number_of(path) and (mount := self._mount(Path(os.path.realpath(path)))):
-            _, point, options, filesystem, _, more_options = mount
-            yield "mount_point", point
-            yield "filesystem", filesystem
-            yield "mount_options", ",".join(dict.fromkeys([*options.split(","), *more_options.split(",")]))
-        device = self._device(path)
-        if not device:
-            return
-        below = sorted(path.name for path in (device / "slaves").glob("*"))
-        yield "device", device.name + (f" on {','.join(below)}" if below else "")
-        disk = _disk((device / "slaves" / below[-1]).resolve() if below else device)
-        try:
-            scheduler = (disk / "queue/scheduler").read_text()
-        except OSError:
-            return
-        yield "scheduler", choice(scheduler) or scheduler.strip()
-
-    def _device(self, path: Path) -> Path | None:
-        """The folder in /sys of the block device that the path names or lies on."""
-        number = _number_of(path)
+    def _below(self, path: Path) -> tuple["_Mount | None", Path | None]:
+        """The mount on which a path lies (None for a block device), and the folder in /sys of the device below it."""
+        mount, number = None, _number_of(path)
         if not number and (mount := self._mount(Path(os.path.realpath(path)))):
-            number, _, _, _, source, _ = mount
+            number = mount.number
             if number.startswith("0:"):  # some file systems, such as btrfs, have their own numbers
-                number = _number_of(Path(source)) if source.startswith("/dev/") else ""
+                number = _number_of(Path(mount.source)) if mount.source.startswith("/dev/") else ""
         device = self._blocks / number
-        return device.resolve() if number and device.exists() else None
+        return mount, device.resolve() if number and device.exists() else None
 
-    def _mount(self, path: Path) -> tuple[str, str, str, str, str, str] | None:
-        """Device number, mount point, options, file system, source and the file system's options; the last mount."""
+    def _mount(self, path: Path) -> "_Mount | None":
+        """The last mount among those nearest to the path."""
         best = None
         for line in self._mounts.read_text(errors="replace").splitlines():
             left, _, right = line.partition(" - ")
             _, _, number, _, point, options, *_ = left.split(" ")
             filesystem, source, more_options = [*right.split(" "), ""][:3]
             point = _ESCAPED.sub(lambda match: chr(int(match[1], 8)), point)
-            if path.is_relative_to(point) and (best is None or len(point) >= len(best[1])):
-                best = (number, point, options, filesystem, source, more_options)
+            if path.is_relative_to(point) and (best is None or len(point) >= len(best.point)):
+                best = _Mount(number, point, options, filesystem, source, more_options)
         return best
+
+
+class _Mount(NamedTuple):
+    number: str
+    """That of the device."""
+    point: str
+    options: str
+    filesystem: str
+    source: str
+    more_options: str
+    """Those of the file system."""
 
 
 def choice(text: str) -> str:

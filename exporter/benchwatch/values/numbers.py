@@ -8,6 +8,7 @@ import math
 import re
 import time
 from collections.abc import Callable
+from functools import wraps
 
 NOT_MEASURED = "–"
 _PREFIXES = (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12))
@@ -33,43 +34,46 @@ def _scaled(value: float, units: tuple[tuple[str, float], ...]) -> str:
     return _digits(value / whole) + largest
 
 
-def _measured(value: float | None) -> bool:
-    return value is not None and math.isfinite(value) and value >= 0
+def _if_measured(write: Callable[[float], str]) -> Callable[[float | None], str]:
+    """The same for a value that may be None, not a number or below 0."""
+
+    @wraps(write)
+    def written(value: float | None) -> str:
+        return write(value) if value is not None and math.isfinite(value) and value >= 0 else NOT_MEASURED
+
+    return written
 
 
-def rate(value: float | None) -> str:
+@_if_measured
+def rate(value: float) -> str:
     """Operations per second, without the unit: 0, 0.25, 9.87, 98.7, 987, 12.3k."""
-    if value is None or not _measured(value):
-        return NOT_MEASURED
     if value == 0:
         return "0"
     return "<0.01" if value < 0.005 else _scaled(value, _PREFIXES)
 
 
-def rate_in_full(value: float | None) -> str:
+@_if_measured
+def rate_in_full(value: float) -> str:
     """See rate; large values are written in full: 12,345."""
-    return f"{value:,.0f}" if value is not None and _measured(value) and value >= 999.5 else rate(value)
+    return f"{value:,.0f}" if value >= 999.5 else rate(value)
 
 
-def count(value: float | None) -> str:
+@_if_measured
+def count(value: float) -> str:
     """A number of things: 987, 12.3k, 4.56M."""
-    if value is None or not _measured(value):
-        return NOT_MEASURED
     return f"{value:.0f}" if value < 999.5 else _scaled(value, _PREFIXES)
 
 
-def bandwidth(value: float | None) -> str:
+@_if_measured
+def bandwidth(value: float) -> str:
     """Bytes a second: 999 B/s, 3.12 MiB/s."""
-    if value is None or not _measured(value):
-        return NOT_MEASURED
     factor, unit = size(value)
     return f"{_digits(value / factor)} {unit}" if factor > 1 else f"{value:.0f} {unit}"
 
 
-def bits(value: float | None) -> str:
+@_if_measured
+def bits(value: float) -> str:
     """Bytes a second in the bits of networks: 200 Mbit/s, 9.41 Gbit/s."""
-    if value is None or not _measured(value):
-        return NOT_MEASURED
     return _scaled(8 * value, _BITS)
 
 
@@ -87,10 +91,9 @@ _ALMOST = 0.99999
 """A value of at least this part of a unit is shown in that unit: the ticks of an axis are sums, and a little off."""
 
 
-def latency(seconds: float | None) -> str:
+@_if_measured
+def latency(seconds: float) -> str:
     """A latency: 850 ns, 123 µs, 1.23 ms, 12.3 s."""
-    if seconds is None or not _measured(seconds):
-        return NOT_MEASURED
     return _scaled(seconds, _TIMES) if seconds else "0 s"
 
 
@@ -111,10 +114,9 @@ def clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
 
 
-def duration(seconds: float | None) -> str:
+@_if_measured
+def duration(seconds: float) -> str:
     """A length of time: 4.2 s, 42 s, 12m 05s, 2h 05m, 3d 04h."""
-    if seconds is None or not _measured(seconds):
-        return NOT_MEASURED
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)

@@ -7,66 +7,40 @@
 """
 
 import re
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 
 from .durations import Duration, PointInTime
 from .errors import excerpt
-
-_DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?", re.ASCII)
-_TIME = re.compile(r"\d\d?:\d\d(?::\d\d(?:\.\d{1,6})?)?", re.ASCII)
-_NUMBER = re.compile(r"\d{1,20}(?:\.\d{0,9})?", re.ASCII)
 
 EXPECTED = "a time such as 18:00, 2026-11-22T18:00:00+01:00, +90s or 1790000000 (Unix seconds)"
 
 
 def read_moment(text: str, now: float) -> float:
     """Unix seconds. Raises ValueError with a sentence unless the text is one moment, and that is after `now`."""
-    written = text.strip().upper()
-    hint = ""
+    word, hint, has_zone = text.strip().upper(), "", True
     try:
-        if date := _DATE.fullmatch(written):
-            moment = datetime.fromisoformat(written)
-            if not date[1]:
-                raise _Ambiguous(
-                    f"{text} has no zone: write {text}Z for UTC, or {shown_moment(moment.timestamp())} for local time"
-                )
-            found = moment.timestamp()
-        elif _TIME.fullmatch(written):
-            today = datetime.fromtimestamp(now).date()
-            moment = datetime.fromisoformat(f"{today}T{written.rjust(len(written) + (written[1] == ':'), '0')}")
-            found = _local(moment, text)
-            hint = f"; if tomorrow is meant, write {shown_moment((moment + timedelta(days=1)).timestamp())}"
-        elif written.startswith("+"):
+        if word.startswith("+"):
             found = now + Duration.read(text.strip()[1:])
-        elif _NUMBER.fullmatch(written):
-            found = float(PointInTime.read(float(written)))
+        elif ":" not in word:
+            found = float(PointInTime.read(float(word)))
+        elif "-" in word:
+            moment = datetime.fromisoformat(word)
+            has_zone, found = moment.tzinfo is not None, moment.timestamp()
         else:
-            raise ValueError
+            clock = time.fromisoformat(re.sub(r"^(\d):", r"0\1:", word))
+            moment = datetime.combine(datetime.fromtimestamp(now), clock)
+            found = moment.timestamp()
+            hint = f"; if tomorrow is meant, write {shown_moment((moment + timedelta(days=1)).timestamp())}"
         if found > now:
             PointInTime.read(found)
-    except _Ambiguous as error:
-        raise ValueError(str(error)) from None
     except (ValueError, OverflowError):
         raise ValueError(f"expected {EXPECTED}, got {excerpt(text)}") from None
+    if not has_zone:
+        raise ValueError(f"{text} has no zone: write {text}Z for UTC, or {shown_moment(found)} for local time")
     if found <= now:
         ago = timedelta(seconds=round(now - found))
         raise ValueError(f"expected a time in the future; {text} was {ago} ago{hint}")
     return found
-
-
-class _Ambiguous(ValueError):
-    """The text stands for no moment, or for more than one; the message says why."""
-
-
-def _local(moment: datetime, text: str) -> float:
-    """The moment at which local clocks show this time. Raises ValueError if they skip it or show it twice."""
-    first, second = moment.timestamp(), moment.replace(fold=1).timestamp()
-    if datetime.fromtimestamp(first) != moment:
-        raise _Ambiguous(f"{text} does not exist today: clocks skip it")
-    if first != second:
-        both = " or ".join(shown_moment(each) for each in (first, second))
-        raise _Ambiguous(f"{text} occurs twice today, because clocks are set back: write {both}")
-    return first
 
 
 def shown_moment(moment: float) -> str:

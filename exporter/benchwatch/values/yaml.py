@@ -7,7 +7,7 @@ read is an error with its line.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,6 +17,7 @@ from msgspec import inspect
 
 from .durations import Duration, PointInTime
 from .errors import ConfigError, excerpt
+from .printable import printable
 from .suggestion import did_you_mean, either
 
 try:
@@ -25,19 +26,16 @@ except ImportError:  # PyYAML was built without libyaml
     from yaml import SafeLoader as _SafeLoader  # type: ignore[assignment]
 
 _T = TypeVar("_T")
-_LONGEST = 300
-"""Characters of the part of a message that msgspec wrote."""
 _KINDS = {
     **{"int": "a whole number", "float": "a number", "str": "text", "bool": "true or false"},
     **{"object": "keys with values", "array": "a list", "null": "nothing"},
 }
 """Names of types in messages, by msgspec's names."""
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
-_DATE = "tag:yaml.org,2002:timestamp"
-_NUMBERS = ("int", "float")
+_TAG = "tag:yaml.org,2002:"
 _LONGEST_NUMBER = 100
-"""Characters."""
-_SENTENCE = 200
+"""Characters: the time to read one grows with the square of its length."""
+_LONGEST = 200
 """Characters of a message; a document may have written some of them."""
 
 
@@ -58,53 +56,32 @@ CONFIGURATION = Bounds(16 * 1024 * 1024, 200_000)
 """For a file of the exporter's owner, which is read once at the start; a mapping may name thousands of vdisks."""
 
 
-class YamlDocument(NamedTuple):
-    """The content of a text."""
-
-    content: Any
-    node: yaml.Node | None
-    """The content with positions in the text; None for an empty text."""
-
-
-class YamlUnreadable(ValueError):
-    """The text is not YAML, or exceeds the bounds: a sentence, and the line (from 1) if known."""
-
-    def __init__(self, sentence: str, line: int | None) -> None:
-        clean = "".join(char if char.isprintable() else "\ufffd" for char in sentence[:_SENTENCE])
-        super().__init__(clean)
-        self.line = line
+class _Beyond(yaml.MarkedYAMLError):
+    """The text exceeds a bound."""
 
 
 class _Loader(_SafeLoader):
-    """Builds the values of a document that was counted."""
+    """Every scalar that cannot be read is an error of YAML with its line."""
 
-
-def _checked(kind: str) -> Callable[[Any, Any], Any]:
-    """A constructor for a kind of scalar; every failure is an error of YAML with its line."""
-    construct = getattr(_SafeLoader, f"construct_yaml_{kind}")
-
-    def checked(loader: _SafeLoader, node: yaml.Node) -> Any:
-        fault = f"{kind} that cannot be read"
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        if not isinstance(node, yaml.ScalarNode):
+            return super().construct_object(node, deep)
+        kind = node.tag.removeprefix(_TAG)
+        fault = "number of more than 64 bits (put it in quotes to make it a text)"
         try:
-            # The time for a number grows with the square of its length.
-            if kind not in _NUMBERS or len(node.value) <= _LONGEST_NUMBER:
-                value = construct(loader, node)
+            if kind not in ("int", "float") or len(node.value) <= _LONGEST_NUMBER:
+                value = super().construct_object(node, deep)
                 if kind != "int" or -(2**63) <= value < 2**63:
                     return value
-            fault = "number of more than 64 bits (put it in quotes to make it a text)"
         except yaml.YAMLError:
             raise
         except Exception:  # ValueError of int(), KeyError of a bool, AttributeError of a date ...
-            pass
+            fault = f"{kind} that cannot be read"
         raise yaml.constructor.ConstructorError(None, None, f"{fault}: {node.value[:60]!r}", node.start_mark)
 
-    return checked
 
-
-for _kind in ("bool", "int", "float", "binary", "timestamp"):
-    _Loader.add_constructor(f"tag:yaml.org,2002:{_kind}", _checked(_kind))
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, pattern) for tag, pattern in found if tag != _DATE]
+    first: [(tag, pattern) for tag, pattern in found if tag != f"{_TAG}timestamp"]
     for first, found in _SafeLoader.yaml_implicit_resolvers.items()
 }
 
@@ -121,47 +98,42 @@ def read_yaml(path: Path, kind: type[_T], bounds: Bounds = CONFIGURATION) -> _T:
     if len(data) > bounds.size:
         raise ConfigError(f"{path}: expected at most {bounds.size} bytes")
     try:
-        document = _load(text, bounds)
-    except YamlUnreadable as error:
-        line = f":{error.line}" if error.line else ""
-        raise ConfigError(f"{path}{line}: {error}") from error
-    content = {} if document.content is None else document.content
-    try:
-        return msgspec.convert(content, kind, dec_hook=_convert)
-    except msgspec.ValidationError as error:
-        raise ConfigError(_sentence(path, document.node, content, str(error), kind)) from error
-
-
-def _load(text: str, bounds: Bounds) -> YamlDocument:
-    """The one document of a text. Raises YamlUnreadable."""
-    try:
-        _count(text, bounds)
+        _check(text, bounds)
         loader = _Loader(text)
         try:
             node = loader.get_single_node()
-            return YamlDocument(None if node is None else loader.construct_document(node), node)
+            content = None if node is None else loader.construct_document(node)
         finally:
             loader.dispose()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or " ".join(str(error).split())
         last = text.rstrip("\n").count("\n") + 1  # libyaml reports a missing end on a line after the last one
-        raise YamlUnreadable(f"expected YAML: {problem}", min(mark.line + 1, last) if mark else None) from error
+        line = f":{min(mark.line + 1, last)}" if mark else ""
+        problem = getattr(error, "problem", None) or " ".join(str(error).split())
+        sentence = problem if isinstance(error, _Beyond) else f"expected YAML: {problem}"
+        raise ConfigError(f"{path}{line}: {printable(sentence)[:_LONGEST]}") from error
+    content = {} if content is None else content
+    try:
+        return msgspec.convert(content, kind, dec_hook=_convert)
+    except msgspec.ValidationError as error:
+        raise ConfigError(_sentence(path, node, content, str(error), kind)) from error
 
 
-def _count(text: str, bounds: Bounds) -> None:
-    """Raises YamlUnreadable if the text exceeds its bounds, and YAMLError if it is not YAML."""
+def _check(text: str, bounds: Bounds) -> None:
+    """Raises YAMLError if the text exceeds its bounds or is not YAML."""
     values = depth = 0
     for event in yaml.parse(text, Loader=_SafeLoader):
-        line = event.start_mark.line + 1 if event.start_mark else None
         values += isinstance(event, yaml.NodeEvent)
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        fault = ""
         if isinstance(event, yaml.AliasEvent):
-            raise YamlUnreadable(f"expected no aliases, got *{event.anchor}: write out what it stands for", line)
-        if values > bounds.values:
-            raise YamlUnreadable(f"expected at most {bounds.values} keys and values", line)
-        if depth > bounds.depth:
-            raise YamlUnreadable(f"expected at most {bounds.depth} lists and mappings nested in each other", line)
+            fault = f"expected no aliases, got *{event.anchor}: write out what it stands for"
+        elif values > bounds.values:
+            fault = f"expected at most {bounds.values} keys and values"
+        elif depth > bounds.depth:
+            fault = f"expected at most {bounds.depth} lists and mappings nested in each other"
+        if fault:
+            raise _Beyond(None, None, fault, event.start_mark)  # type: ignore[arg-type]
 
 
 def _convert(kind: type, value: Any) -> Any:
