@@ -91,7 +91,7 @@ def test_latency_comes_from_the_vdisks_page_where_the_front_end_view_has_it_not(
         .replace("VDisk Name</th><th colspan=3", "X")
     )
     without = Snapshot(snapshot.time, read_main_page(html.encode()), snapshot.details)
-    assert without.main.frontend.rows == ()
+    assert list(without.main.frontend.rows) == []
     name = "nutanix_vdisk_frontend_latency_seconds"
     found = [line for line in exposed(without).splitlines() if line.startswith(name)]
     assert found == [
@@ -103,7 +103,7 @@ def test_latency_comes_from_the_vdisks_page_where_the_front_end_view_has_it_not(
 def test_disks_of_other_cvms_are_left_to_their_own_pages() -> None:
     cluster = Cluster("idle", cvms=3, vdisks=2, seed=1, clock=lambda: 0.0)
     page = read_main_page(render(cluster.main(1)).encode())
-    assert len({disk.svm_id for disk in page.disks}) == 3
+    assert len({disk.svm_id for disk in page.disks.values()}) == 3
     text = exposed(Snapshot(0, page))
     assert 'nutanix_disk_size_bytes{cvm="cvm-a",disk="164",tier="SSD-SATA"}' in text
     assert text.count("\nnutanix_disk_size_bytes{") == 6

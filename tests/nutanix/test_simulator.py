@@ -153,7 +153,7 @@ def test_reads_turn_local_after_the_vdisk_has_moved() -> None:
     player = Player("locality", cvms=2, vdisks=1)
     assert [row.id for row in player.main(59, 0).hosted.rows] == [DATA]
     assert [row.id for row in player.main(60, 1).hosted.rows] == [DATA]
-    assert player.main(60, 0).hosted.rows == ()
+    assert player.main(60, 0).hosted.rows == []
     pages = (player.main(second, cvm) for second, cvm in ((59, 0), (60, 1), (700, 1)))
     before, after, late = (row_values(page.frontend, 0)["read_ops_per_second"] for page in pages)
     assert after / before == pytest.approx(20 / 15, rel=0.05)

@@ -1,4 +1,4 @@
-"""All pages of a CVM, fetched once: for `check` and `save`."""
+"""All pages of a CVM, fetched and read once: for `check` and `save`."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -7,9 +7,11 @@ from functools import partial
 from ..values.errors import FAILED, UserError
 from .client import Client, PageError, vdisk_query
 from .pages.main_page import MainPage, read_main_page
+from .pages.oplog_page import OplogPage, read_oplog_page
+from .pages.vdisk_page import VdiskPage, read_vdisk_page
 
-_MOST_NAMED = 10
 MAIN, OPLOG = "main", "oplog_flush_stats"
+_MOST_NAMED = 10
 
 ADVICE = """\
 Port 2009 is usually closed outside the CVM's own network. To reach it without changing its firewall, forward it:
@@ -22,20 +24,19 @@ class Pages:
     """`bodies` and `problems` are by page: main, oplog_flush_stats, and the label of each requested vdisk."""
 
     main: MainPage
-    bodies: dict[str, bytes] = field(default_factory=dict)
+    bodies: dict[str, bytes]
     problems: dict[str, str] = field(default_factory=dict)
+    vdisks: dict[str, VdiskPage] = field(default_factory=dict)
+    """The vdisks whose own pages were read."""
+    oplog: OplogPage | None = None
 
-    @property
-    def vdisks(self) -> list[str]:
-        """The vdisks whose own pages were read."""
-        return [name for name in self.bodies if name not in (MAIN, OPLOG)]
-
-    def add(self, name: str, get: Callable[[], bytes]) -> None:
+    def add(self, name: str, get: Callable[[], bytes]) -> bytes | None:
         """Add a page, or why there is none."""
         try:
-            self.bodies[name] = get()
+            return self.bodies.setdefault(name, get())
         except PageError as error:
             self.problems[name] = error.text
+            return None
 
 
 def fetch(client: Client, vdisks: Sequence[str] | None) -> Pages:
@@ -53,10 +54,11 @@ def fetch(client: Client, vdisks: Sequence[str] | None) -> Pages:
     pages = Pages(main, {MAIN: body})
     linked = {row.label: row.links for row in main.hosted.rows if any(vdisk_query(h, client.url) for h in row.links)}
     for vdisk in list(linked)[:1] if vdisks is None else vdisks:
-        if vdisk in linked:
-            pages.add(vdisk, partial(client.get_vdisk, linked[vdisk]))
-        else:
+        if vdisk not in linked:
             some = f"{', '.join(list(linked)[:_MOST_NAMED]) or 'none'}{', ...' * (len(linked) > _MOST_NAMED)}"
             pages.problems[vdisk] = f"the main page has no such vdisk, or no link to its page; linked vdisks: {some}"
-    pages.add(OPLOG, partial(client.get, "/oplog_flush_stats"))
+        elif (page := pages.add(vdisk, partial(client.get_vdisk, linked[vdisk]))) is not None:
+            pages.vdisks[vdisk] = read_vdisk_page(page)
+    if (page := pages.add(OPLOG, partial(client.get, "/oplog_flush_stats"))) is not None:
+        pages.oplog = read_oplog_page(page)
     return pages

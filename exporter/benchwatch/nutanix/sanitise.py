@@ -55,12 +55,13 @@ class Sanitiser:
 
     def clean(self, html: bytes) -> bytes:
         """The page with everything replaced."""
-        segments = _TAG.split(html.decode("utf-8", "surrogateescape"))
-        text = "".join(self._tag(part) if index % 2 else self._text(part) for index, part in enumerate(segments))
-        text = _UUID.sub(self._replacer("uuids", lambda n: f"00000000-0000-4000-8000-{n:012d}", str.lower), text)
-        text = _IPV4.sub(self._replacer("IP addresses", _address), text)
-        text = _IPV6.sub(self._ipv6, text)
-        text = _HOST.sub(self._host, text)
+        parts = _TAG.split(html.decode("utf-8", "surrogateescape"))
+        parts[::2] = map(self._text, parts[::2])
+        parts[1::2] = map(self._tag, parts[1::2])
+        text = _UUID.sub(lambda match: self._uuid(match[0].lower()), "".join(parts))
+        text = _IPV4.sub(lambda match: self._address(match[0]), text)
+        text = _IPV6.sub(lambda match: self._address(match[0]), text)
+        text = _HOST.sub(lambda match: self._host(match[0]), text)
         for host, new in self._new["host names"].items():  # outside URLs too
             text = re.sub(rf"(?<![\w.-]){re.escape(host)}(?![\w-])", new, text)
         return text.encode("utf-8", "surrogateescape")
@@ -86,40 +87,36 @@ class Sanitiser:
         return escape(plain, quote=False)
 
     def _tag(self, tag: str) -> str:
-        if "=" in tag:
-            for form, new in self._forms:
-                tag = tag.replace(form, new)
+        for form, new in self._forms if "=" in tag else ():
+            tag = tag.replace(form, new)
         return tag
 
-    def _name(self, part: str) -> str:
-        return _WORD.sub(self._replacer("words of names", lambda n: f"name{n}"), part)
-
-    def _replacer(
-        self, kind: str, make: Callable[[int], str], fold: Callable[[str], str] = str
-    ) -> Callable[[re.Match[str]], str]:
+    def _replacement(self, kind: str, text: str, make: Callable[[int], str]) -> str:
         new = self._new[kind]
-        return lambda match: new.setdefault(fold(match[0]), make(len(new) + 1))
+        return new.setdefault(text, make(len(new) + 1))
 
-    def _ipv6(self, match: re.Match[str]) -> str:
+    def _name(self, part: str) -> str:
+        return _WORD.sub(lambda match: self._replacement("words of names", match[0], lambda n: f"name{n}"), part)
+
+    def _uuid(self, text: str) -> str:
+        return self._replacement("uuids", text, lambda n: f"00000000-0000-4000-8000-{n:012d}")
+
+    def _address(self, text: str) -> str:
+        """An address of 198.18.0.0/15, which RFC 2544 reserves for tests, or 2001:db8::/32, for documentation."""
+        if ":" not in text:
+            first = ipaddress.IPv4Address("198.18.0.0")
+            return self._replacement("IP addresses", text, lambda n: str(first + n % 131072))
         try:
-            ipaddress.IPv6Address(match[0])
+            ipaddress.IPv6Address(text)
         except ValueError:
-            return match[0]  # a time of day
-        return self._replacer("IP addresses", lambda n: f"2001:db8::{n:x}")(match)
+            return text  # a time of day
+        return self._replacement("IP addresses", text, lambda n: f"2001:db8::{n:x}")
 
-    def _host(self, match: re.Match[str]) -> str:
-        if _IPV4.fullmatch(match[0]):
-            return match[0]
-        return self._replacer("host names", lambda n: f"host{n}.example")(match)
-
-
-def _address(number: int) -> str:
-    """An address of 198.18.0.0/15, which RFC 2544 reserves for tests."""
-    return str(ipaddress.IPv4Address("198.18.0.0") + number % 131072)
+    def _host(self, text: str) -> str:
+        return text if _IPV4.fullmatch(text) else self._replacement("host names", text, lambda n: f"host{n}.example")
 
 
 def numbers(page: MainPage) -> tuple[object, ...]:
     """What a page and its copy must have in common: everything but names, addresses and links."""
-    tables = (([row.id for row in table.rows], dict(table.numbers)) for table in (page.hosted, page.frontend))
-    refused = [entry.section for entry in page.unrecognised]
-    return *tables, page.disks, page.overview.start, page.overview.values, refused
+    tables = (([row.id for row in table.rows], table.numbers) for table in (page.hosted, page.frontend))
+    return *tables, page.disks, page.overview.values, page.left_out

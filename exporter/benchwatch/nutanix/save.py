@@ -26,11 +26,10 @@ def save(client: Client, vdisks: Sequence[str] | None, folder: Path) -> int:
     for name, body in clean.items():
         if left := sanitiser.leftovers(body):
             problems[name] = f"not saved: cannot replace {len(left)} names or addresses"
+    different = [vdisk for vdisk, page in pages.vdisks.items() if read_vdisk_page(clean[vdisk]).vdisks != page.vdisks]
     if numbers(read_main_page(clean[MAIN])) != numbers(pages.main):
-        problems[MAIN] = "not saved: the copy would show other numbers"
-    for vdisk in pages.vdisks:
-        if read_vdisk_page(clean[vdisk]).vdisks != read_vdisk_page(pages.bodies[vdisk]).vdisks:
-            problems[vdisk] = "not saved: the copy would show other numbers"
+        different.append(MAIN)
+    problems |= dict.fromkeys(different, "not saved: the copy would show other numbers")
     files = {MAIN: f"{MAIN}.html", OPLOG: f"{OPLOG}.html"}
     for number, vdisk in enumerate(pages.vdisks, 1):  # a page without ids has names only, which the copy must not show
         files[vdisk] = f"vdisk-{vdisk if vdisk.isdecimal() else number}.html"

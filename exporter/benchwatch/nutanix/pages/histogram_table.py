@@ -4,8 +4,9 @@ The header says `Latency Range` for sizes too. Averages are in microseconds or b
 empty cells. The last range ends at `inf`; the row `Total` follows. The window is the last 3 s, approximately.
 """
 
-import math
 import re
+from itertools import pairwise
+from math import ceil, inf, isclose
 from typing import NamedTuple
 
 from ...metrics.samples import Family
@@ -18,12 +19,9 @@ from .tables import PageTable
 
 _RANGE = re.compile(r"(.+?) ?(?:<=|≤) ?x ?< ?(.+)", re.IGNORECASE)
 _INFINITE = ("inf", "infinity", "∞")
-_LABELS = ("latency range", "size range", "range")
 _AGREES = 1.1
 """IOs that complete while the page is written make a difference, but a small one."""
 _KINDS = ("read ", "write ", "")
-_WHATS = ("latency", "size")
-_IGNORED = frozenset(("bar graph", "percent", *(f"percent of {kind}ios" for kind in _KINDS)))
 
 
 class HistogramKind(NamedTuple):
@@ -34,6 +32,17 @@ class HistogramKind(NamedTuple):
     ios: Family
     averages: Family
     average: Family | None
+
+    @property
+    def fields(self) -> Fields[str]:
+        """The columns."""
+        dimensions: tuple[Dimension, ...] = ("", self.unit.dimension)
+        return {
+            **{(f"{what}range", "any"): "label" for what in ("latency ", "size ", "")},
+            **{(f"number of {of}ios", ""): "ios" for of in _KINDS},
+            **{(f"average bucket {what}", unit): "average" for what in ("latency", "size") for unit in dimensions},
+            **{(words, "any"): None for words in ("bar graph", "percent", *(f"percent of {of}ios" for of in _KINDS))},
+        }
 
 
 LATENCY = HistogramKind(MICROSECONDS, f.FRONTEND_LATENCY_WINDOW, f.FRONTEND_LATENCY_RANGE, f.FRONTEND_LATENCY)
@@ -58,38 +67,30 @@ def read_histogram(kind: HistogramKind, op: str, table: PageTable, section: str,
     """
     total = average = None
     ranges: list[_Range] = []
-    fields: Fields[str] = {
-        **{(f"number of {of}ios", ""): "ios" for of in _KINDS},
-        **{(f"average bucket {what}", unit): "average" for what in _WHATS for unit in ("", kind.unit.dimension)},
-    }
-    units = {"average": kind.unit}
-    rows = labelled_rows(table, section, fields, notes, labels=_LABELS, units=units, ignored=_IGNORED)
-    for label, numbers in rows.items():
-        mean = numbers.get("average")
+    for label, numbers in labelled_rows(table, section, kind.fields, notes, {"average": kind.unit}).items():
         try:
             if label.lower() == "total":
-                total, average = numbers["ios"], mean
+                total, average = numbers["ios"], numbers.get("average")
             else:
                 ios = numbers["ios"] or 0.0
-                low, high = _edges(label, kind.unit.dimension)
-                ranges.append(_Range(low, high, ios, mean if ios else None))
+                ranges.append(_Range(*_edges(label, kind.unit.dimension), ios, numbers.get("average") if ios else None))
         except (QuantityUnreadable, KeyError):
             notes.refuse(section, f"row {label!r}")
-    ranges.sort(key=lambda each: each.low)
+    ranges.sort()
     full = [each for each in ranges if each.ios]
     if not full:
         return {}
-    ends, lows = [0.0, *(each.high for each in ranges)], [*(each.low for each in ranges), math.inf]
-    missing = [end for end, low in zip(ends, lows, strict=True) if not math.isclose(end, low)]
-    if missing:
-        notes.refuse(section, f"ranges: none begins at {missing[0]:g}")
-        return {}
+    nothing = _Range(0, 0, 0, None)
+    for below, above in pairwise((nothing, *ranges, nothing._replace(low=inf))):
+        if not isclose(below.high, above.low):
+            notes.refuse(section, f"ranges: none begins at {below.high:g}")
+            return {}
     counts: dict[Series, float] = {}
     averages: dict[Series, float] = {}
     count = 0.0
     for _, high, ios, mean in ranges:
         count += ios
-        le = _le(high if kind is LATENCY or high == math.inf else math.ceil(high) - 1)
+        le = _le(high if kind is LATENCY or high == inf else ceil(high) - 1)
         counts[kind.ios, (op, le)] = count
         if mean is not None:
             averages[kind.averages, (op, le)] = mean
@@ -108,18 +109,15 @@ def read_histogram(kind: HistogramKind, op: str, table: PageTable, section: str,
 
 def _le(edge: float) -> str:
     """An edge as the value of `le`: 0.001, 4096, +Inf."""
-    if edge == math.inf:
-        return "+Inf"
-    return str(int(edge)) if edge == int(edge) else repr(edge)
+    return "+Inf" if edge == inf else repr(edge).removesuffix(".0")
 
 
-def _edges(label: str, dimension: Dimension) -> list[float]:
+def _edges(label: str, dimension: Dimension) -> tuple[float, float]:
     """Lower and upper edge in base units. Raises QuantityUnreadable if the label is not a range."""
-    edges: list[float] = []
     match = _RANGE.fullmatch(label)
-    for text in match.groups() if match else ("",):
-        edge = math.inf if text.lower() in _INFINITE else number(text, PrintedUnit(dimension))
-        if edge is None or (edge and text[-1].isdigit()):  # a number without its unit
-            raise QuantityUnreadable(label)
-        edges.append(edge)
-    return edges
+    if match is None:
+        raise QuantityUnreadable(label)
+    low, high = (inf if text.lower() in _INFINITE else number(text, PrintedUnit(dimension)) for text in match.groups())
+    if low is None or high is None or (low and match[1][-1].isdigit()) or match[2][-1].isdigit():  # without its unit
+        raise QuantityUnreadable(label)
+    return low, high

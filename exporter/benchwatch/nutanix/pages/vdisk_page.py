@@ -15,7 +15,7 @@ whether writes bypass the oplog. The page without a query may show all vdisks on
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 from ...metrics.samples import Family
@@ -23,7 +23,7 @@ from .. import families as f
 from ..families import Series
 from .columns import Fields, excerpt, labelled_rows
 from .histogram_table import LATENCY, SIZE, read_histogram
-from .notes import Notes, Unrecognised
+from .notes import Notes
 from .quantities import NO_VALUE, PERCENT, QuantityUnreadable, number, read_label
 from .tables import PageTable, collapse, identifier, read_tables
 
@@ -31,8 +31,7 @@ _TITLE = re.compile(r"v-?disk (\S+) (.+)")
 _SPAN = re.compile(r"(?:last )?(\d{1,9}) ?(s|sec|second|min|minute|h|hr|hour|d|day)s?")
 _SPAN_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
-_OPERATIONS: Fields[str] = {(op, ""): op for op in ("read", "write", "total")}
-_ROWS: Fields[Series | None] = {
+_ROWS: Fields[Series] = {
     ("iops", "ops/s"): None,
     ("", "ops/s"): None,
     ("io rate", "bytes/s"): None,
@@ -42,6 +41,8 @@ _ROWS: Fields[Series | None] = {
 }
 """What the rows of tables of operations and of working sets become, with the label of the column as last label."""
 _SHARES: Fields[str] = {
+    ("source", "any"): "label",
+    ("destination", "any"): "label",
     ("data", "bytes/s"): "rate",
     ("percent", ""): "ratio",
     ("percent", "ratio"): "ratio",
@@ -54,13 +55,11 @@ VdiskStats = Mapping[Series, float]
 """The numbers of one vdisk."""
 
 
-@dataclass(frozen=True)
-class VdiskPage:
-    """The content of one page, by vdisk id."""
+@dataclass
+class VdiskPage(Notes):
+    """The content of one page, by vdisk id; empty if it is not the page of a vdisk."""
 
-    vdisks: Mapping[str, VdiskStats]
-    recognised: Mapping[str, tuple[str, ...]]
-    unrecognised: tuple[Unrecognised, ...]
+    vdisks: dict[str, dict[Series, float]] = field(default_factory=dict)
 
     def of(self, label: str) -> VdiskStats | None:
         """The numbers of the vdisk with this label on the main page; None if this page does not have them.
@@ -73,44 +72,39 @@ class VdiskPage:
 
 
 def read_vdisk_page(html: bytes) -> VdiskPage:
-    """Read the page. Never raises. `vdisks` is empty if it is not the page of a vdisk."""
-    notes = Notes()
-    vdisks: dict[str, dict[Series, float]] = {}
+    """Read the page. Never raises."""
+    page = VdiskPage()
     seen: set[tuple[str, str]] = set()
-    for table in read_tables(html, notes):
-        vdisk, section = _heading(table)
+    for table in read_tables(html, page):
+        headings = (_TITLE.fullmatch(title.lower().rstrip(" :")) for title in reversed(table.titles))
+        named = ((match[1], identifier(match[2])) for match in headings if match)
+        vdisk, section = next((pair for pair in named if pair[1] in _SECTIONS), ("", ""))
         if not section:
             if table.columns or any(map(any, table.rows)):
                 title = table.titles[-1] if table.titles else ""
-                notes.refuse("", f"table {title!r} of {len(table.rows)} rows")
+                page.refuse("", f"table {title!r} of {len(table.rows)} rows")
         elif (vdisk, section) in seen:
-            notes.refuse(section, f"section: a second one of vdisk {vdisk}")
+            page.refuse(section, f"section: a second one of vdisk {vdisk}")
         else:
             seen.add((vdisk, section))
-            notes.found(section)
-            vdisks.setdefault(vdisk, {}).update(_SECTIONS[section](table, section, notes))
-    return VdiskPage(vdisks, notes.recognised, tuple(notes.unrecognised))
-
-
-def _heading(table: PageTable) -> tuple[str, str]:
-    """The vdisk id and section in the nearest title that names a section; empty texts if none does."""
-    for title in reversed(table.titles):
-        match = _TITLE.fullmatch(title.lower().rstrip(" :"))
-        if match and identifier(match[2]) in _SECTIONS:
-            return match[1], identifier(match[2])
-    return "", ""
+            page.found(section)
+            page.vdisks.setdefault(vdisk, {}).update(_SECTIONS[section](table, section, page))
+    return page
 
 
 def _rows(table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
+    heads = (f"{group} {own}".strip().lower() for group, own in table.columns)
+    columns: Fields[str] = {
+        **{(op, ""): op for op in ("read", "write", "total")},
+        **{(head, ""): _span(head) for head in heads if _span(head)},
+    }
     found: dict[Series, float] = {}
-    heads = [f"{group} {own}".strip().lower() for group, own in table.columns]
-    columns: Fields[str] = {**_OPERATIONS, **{(head, ""): _span(head) for head in heads if _span(head)}}
     for text, numbers in labelled_rows(table, section, columns, notes).items():
         label = read_label(text)
         key = label.words, label.unit.dimension
         if key not in _ROWS or label.unknown:
             notes.refuse(section, f"row {text!r}")
-        elif (series := _ROWS[key]) is not None:
+        elif series := _ROWS[key]:
             family, labels = series
             known = {column: value for column, value in numbers.items() if value is not None and column != "total"}
             new = {(family, (*labels, column)): value for column, value in known.items()}
@@ -125,6 +119,18 @@ def _rows(table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
     return found
 
 
+def _shares(ratio: Family, rate: Family, table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
+    found: dict[Series, float] = {
+        (family, (identifier(text),)): value
+        for text, numbers in labelled_rows(table, section, _SHARES, notes, {"ratio": PERCENT}).items()
+        for column, family in (("ratio", ratio), ("rate", rate))
+        if (value := numbers.get(column)) is not None
+    }
+    total = found.pop((ratio, ("total",)), 1)
+    found.pop((rate, ("total",)), None)
+    return _whole(found, [series for series in found if series[0] is ratio], total, section, notes)
+
+
 def _whole(
     found: dict[Series, float], shares: Sequence[Series], total: float, section: str, notes: Notes
 ) -> dict[Series, float]:
@@ -136,23 +142,10 @@ def _whole(
     return {series: value for series, value in found.items() if series not in shares}
 
 
-def _shares(ratio: Family, rate: Family, table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
-    rows = labelled_rows(table, section, _SHARES, notes, labels=("source", "destination"), units={"ratio": PERCENT})
-    found: dict[Series, float] = {
-        (family, (identifier(text),)): value
-        for text, numbers in rows.items()
-        for field, family in (("ratio", ratio), ("rate", rate))
-        if (value := numbers.get(field)) is not None
-    }
-    total = found.pop((ratio, ("total",)), 1)
-    found.pop((rate, ("total",)), None)
-    return _whole(found, [series for series in found if series[0] is ratio], total, section, notes)
-
-
 def _up_migrations(table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
     found: dict[Series, float] = {}
     for cells in table.rows:
-        span = _span(cells[0].lower()) if len(cells) == 2 else ""
+        span = _span(cells[0]) if len(cells) == 2 else ""
         series = f.UP_MIGRATIONS, (span,)
         try:
             value = number(cells[1]) if span else None
@@ -171,8 +164,7 @@ def _span(text: str) -> str:
     return f"{int(match[1]) * _SPAN_SECONDS[match[2][0]]}s" if match else ""
 
 
-_Reader = Callable[[PageTable, str, Notes], Mapping[Series, float]]
-_SECTIONS: Mapping[str, _Reader] = {
+_SECTIONS: Mapping[str, Callable[[PageTable, str, Notes], Mapping[Series, float]]] = {
     "ops_and_randomness": _rows,
     "frontend_read_latency": partial(read_histogram, LATENCY, "read"),
     "frontend_write_latency": partial(read_histogram, LATENCY, "write"),
