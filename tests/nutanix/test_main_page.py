@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from benchwatch.nutanix import families as f
 from benchwatch.nutanix.pages.main_page import Disk, MainPage, VdiskRow, read_main_page
-from benchwatch.nutanix.pages.notes import Unrecognised
+from benchwatch.nutanix.pages.tables import Unrecognised
 from tests.support.vdisks import row_values
 
 GIB = 1024**3
@@ -370,6 +370,7 @@ def test_an_unknown_table_is_noted() -> None:
         ("<td>Moon phase<td>full", "row 'Moon phase': 'full'"),
         ("<td>Start time<td>yesterday", "value of 'Start time': 'yesterday'"),
         ("<td>Content cache memory usage<td>3220", "value of 'Content cache memory usage': '3220'"),
+        ("<td>Content cache total hits(Dedup)<td>250%", "value of 'Content cache total hits(Dedup)': '250%'"),
         ("<td>QoS Queue (size/admitted)<td>0", "value of 'QoS Queue (size/admitted)': '0'"),
         ("<td>QoS Queue (length/admitted)<td>0/1", "row 'QoS Queue (length/admitted)': '0/1'"),
         ("<td>SVM id<td>7<td>8", "row 'SVM id | 7 | 8': ''"),

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from benchwatch.nutanix.pages.notes import Notes, Unrecognised
-from benchwatch.nutanix.pages.tables import PageTable, read_tables
+from benchwatch.nutanix.pages.tables import Notes, PageTable, Unrecognised, read_tables
 
 
 def read(html: str) -> PageTable:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from benchwatch.nutanix.pages.main_page import MainPage, read_main_page
-from benchwatch.nutanix.pages.notes import Unrecognised
+from benchwatch.nutanix.pages.tables import Unrecognised
 from benchwatch.nutanix.pages.vdisk_page import VdiskStats, read_vdisk_page
 from benchwatch.nutanix.simulator.cluster import SCENES as SIMULATED
 from benchwatch.nutanix.simulator.cluster import Cluster

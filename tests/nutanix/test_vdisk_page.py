@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from benchwatch.metrics.samples import Family
 from benchwatch.nutanix import families as f
 from benchwatch.nutanix.families import Series
-from benchwatch.nutanix.pages.notes import Unrecognised
+from benchwatch.nutanix.pages.tables import Unrecognised
 from benchwatch.nutanix.pages.vdisk_page import VdiskPage, VdiskStats, read_vdisk_page
 from tests.support.vdisks import of_family
 

@@ -24,8 +24,8 @@ from .cvm_settings import KEEP_INTERVALS, CvmSettings, Mapped, NutanixSettings
 from .cvm_snapshot import Clock, CvmSource, Detail, Snapshot
 from .mapping import selected
 from .pages.main_page import MainPage, VdiskRow, read_main_page
-from .pages.notes import Notes
 from .pages.oplog_page import OplogPage, read_oplog_page
+from .pages.tables import Notes
 from .pages.vdisk_page import read_vdisk_page
 
 _log = logging.getLogger(__name__)

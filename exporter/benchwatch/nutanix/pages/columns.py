@@ -9,9 +9,8 @@ from typing import Literal, NamedTuple, TypeVar
 
 from ...metrics.samples import Family
 from ..families import Series
-from .notes import Notes
 from .quantities import BYTES, MAX_NAME, PLAIN, Dimension, PrintedUnit, QuantityUnreadable, number, read_label
-from .tables import PageTable, collapse, identifier
+from .tables import Notes, PageTable, collapse, identifier
 
 MAX_LABELLED = 64
 """Rows that are read of a table with labelled rows; each may become a series."""

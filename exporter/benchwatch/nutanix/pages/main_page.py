@@ -23,10 +23,9 @@ from ...values.printable import printable
 from .. import families as f
 from ..families import Series
 from .columns import Fields, VdiskColumn, excerpt, printed, read_columns, read_numbers
-from .notes import Notes
 from .overview import Overview, is_overview, read_overview
 from .quantities import GIGABYTES, MAX_NAME, NO_VALUE, QuantityUnreadable, label_value, read_label
-from .tables import PageTable, read_tables
+from .tables import Notes, PageTable, read_tables
 
 HOSTED, FRONTEND, CLUSTER, OVERVIEW = "hosted_vdisks", "nfs", "cluster_state", "overview"
 MAX_VDISKS = 10_000

@@ -9,9 +9,8 @@ ratio.
 from dataclasses import dataclass, field
 
 from .columns import excerpt
-from .notes import Notes
 from .quantities import NO_VALUE, QuantityUnreadable, number
-from .tables import read_tables
+from .tables import Notes, read_tables
 
 SECTION = "oplog_flush_stats"
 

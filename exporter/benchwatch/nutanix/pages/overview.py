@@ -13,9 +13,8 @@ from datetime import datetime
 
 from .. import families as f
 from ..families import Series
-from .notes import Notes
 from .quantities import BYTES, MAX_NAME, NO_VALUE, PERCENT, PLAIN, QuantityUnreadable, label_value, number
-from .tables import PageTable, collapse, identifier
+from .tables import Notes, PageTable, collapse, identifier
 
 SECTION = "overview"
 MAX_ROWS = 200

@@ -1,4 +1,4 @@
-"""The tables of an HTML page, with the titles that stand before them.
+"""The tables of an HTML page, with the titles that stand before them; notes of what was understood of them.
 
 No document of the vendor describes the pages. Known are tables with a header of one or two `<th>` rows: in the first, a
 group of columns carries `colspan`; in the second, a column outside any group has an empty `<th>`. A table's title is a
@@ -10,17 +10,19 @@ a title. No step looks beyond the next `<` twice, so the time is proportional to
 """
 
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from html import unescape
 from itertools import takewhile
 from typing import NamedTuple
 
-from .notes import Notes
-
 MAX_COLUMNS = 200
 MAX_ROWS = 100_000
 MAX_TITLES = 50
+MAX_TEXT = 200
+MAX_TEXTS = 200
+"""Texts that are kept per page; further ones are only counted."""
 
 _HIDDEN = re.compile(r"<(?:!--(?:.*?-->|.*)|(script|style)\b.*?(?:</\1[^<>]*>?|\Z))", re.DOTALL | re.IGNORECASE)
 _PART = re.compile(r"<(/?table|tr)\b[^<>]*>?", re.IGNORECASE)
@@ -30,6 +32,42 @@ _INLINE = re.compile(r"</?(?:a|i|em|u|tt|code|small|span|sub|sup|nobr)\b[^<>]*>?
 _TAG = re.compile(r"<[a-z/!?][^<>]*>?", re.IGNORECASE)
 _HREF = re.compile(r"""\bhref\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+)""", re.IGNORECASE)
 _COLSPAN = re.compile(r"""\bcolspan\s*=\s*["']?(\d{1,9})""", re.IGNORECASE)
+
+
+class Unrecognised(NamedTuple):
+    """A row, column, cell or table that was left out, or several. `section` is one of a small set of constants."""
+
+    section: str
+    text: str
+
+
+@dataclass
+class Notes:
+    """Collects what is recognised and what is left out while a page is read; each page is one."""
+
+    recognised: dict[str, list[str]] = field(default_factory=dict)
+    """The labels of the columns or rows that were understood, by section, in the page's order."""
+    unrecognised: list[Unrecognised] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    """How many rows, columns, cells and tables were left out, by section."""
+
+    def found(self, section: str, *labels: str) -> None:
+        """Note that the section is on the page, with these labels."""
+        self.recognised.setdefault(section, []).extend(labels)
+
+    def refuse(self, section: str, text: str, times: int = 1) -> None:
+        """Note that something in this section (empty: outside any known section) is left out, or several things."""
+        section = section or "other"
+        self.left_out[section] += times
+        if len(self.unrecognised) < MAX_TEXTS:
+            text = text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + "..."
+            self.unrecognised.append(Unrecognised(section, text))
+
+    def first(self, rows: list[list[str]], most: int, section: str) -> list[list[str]]:
+        """The first rows; those after them are left out and noted."""
+        if len(rows) > most:
+            self.refuse(section, f"{len(rows) - most} rows after the first {most}", len(rows) - most)
+        return rows[:most]
 
 
 class PageTable(NamedTuple):
