@@ -19,10 +19,9 @@ from benchwatch.nutanix.pages.main_page import MainPage, read_main_page
 from benchwatch.nutanix.pages.quantities import UNITS
 from benchwatch.nutanix.pages.vdisk_page import VdiskStats, read_vdisk_page
 from benchwatch.nutanix.simulator.cluster import Cluster
-from benchwatch.nutanix.simulator.faults import FAULT_SCENES, FAULT_START
 from benchwatch.nutanix.simulator.guest import Guest
 from benchwatch.nutanix.simulator.page_html import render
-from benchwatch.nutanix.simulator.scenes import DATA, LOG
+from benchwatch.nutanix.simulator.scenes import DATA, FAULT_SCENES, FAULT_START, LOG
 from tests.support.cvm.page_variations import PAGE_VARIATIONS, write
 from tests.support.vdisks import of_family, row_values
 from tests.support.waiting import eventually

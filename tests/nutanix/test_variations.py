@@ -8,9 +8,9 @@ import pytest
 from benchwatch.nutanix.pages.main_page import MainPage, read_main_page
 from benchwatch.nutanix.pages.tables import Unrecognised
 from benchwatch.nutanix.pages.vdisk_page import VdiskStats, read_vdisk_page
-from benchwatch.nutanix.simulator.cluster import SCENES as SIMULATED
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.page_html import PageDocument, render
+from benchwatch.nutanix.simulator.scenes import SCENES as SIMULATED
 from tests.support.cvm.page_variations import PAGE_VARIATIONS, write
 from tests.support.cvm.published_cluster import PublishedCluster
 from tests.support.vdisks import row_values

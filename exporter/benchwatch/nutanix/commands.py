@@ -136,8 +136,9 @@ def _save(options: argparse.Namespace) -> int:
 
 
 def _simulate(options: argparse.Namespace) -> int:
-    from .simulator.cluster import SCENES, Cluster
+    from .simulator.cluster import Cluster
     from .simulator.guest import Guest
+    from .simulator.scenes import SCENES
     from .simulator.server import SimulatedCvm
 
     if options.list:
