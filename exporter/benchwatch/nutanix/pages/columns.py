@@ -46,11 +46,6 @@ class TableColumn(NamedTuple):
     unit: PrintedUnit
 
 
-def printed(label: tuple[str, str]) -> str:
-    """A column's label as a reader of the page sees it."""
-    return " / ".join(filter(None, label))
-
-
 def excerpt(cells: list[str]) -> str:
     """The beginning of a row, for a message."""
     return repr(" | ".join(collapse(cell) for cell in cells[:4]))
@@ -60,8 +55,8 @@ def read_columns(table: PageTable, section: str, fields: Fields[_Field], notes: 
     """The columns that are understood, by what they become."""
     columns: dict[_Field, TableColumn] = {}
     twice: set[_Field] = set()
-    for position, parts in enumerate(table.columns):
-        name, label = printed(parts), read_label(" ".join(parts))
+    for position, name in enumerate(table.columns):
+        label = read_label(name)
         key = label.words, label.unit.dimension
         field = fields.get(key, fields.get((label.words, "any")))
         if not name or (field is None and (label.words, "any") in fields):

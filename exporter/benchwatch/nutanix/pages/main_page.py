@@ -22,7 +22,7 @@ from typing import NamedTuple
 from ...values.printable import printable
 from .. import families as f
 from ..families import Series
-from .columns import Fields, VdiskColumn, excerpt, printed, read_columns, read_numbers
+from .columns import Fields, VdiskColumn, excerpt, read_columns, read_numbers
 from .overview import Overview, is_overview, read_overview
 from .quantities import GIGABYTES, MAX_NAME, NO_VALUE, QuantityUnreadable, label_value, read_label
 from .tables import Notes, PageTable, read_tables
@@ -162,7 +162,7 @@ def read_main_page(html: bytes, max_vdisks: int = MAX_VDISKS) -> MainPage:
         elif section:
             vdisks[section] = _vdisks(table, section, page, max_vdisks)
         elif table.columns or any(map(any, table.rows)):
-            first = excerpt([printed(column) for column in table.columns] or table.rows[0])
+            first = excerpt(list(table.columns) or table.rows[0])
             page.refuse("", f"table {table.titles[-1] if table.titles else ''!r} that begins with {first}")
     page.frontend, page.hosted = vdisks.get(FRONTEND, page.frontend), vdisks.get(HOSTED, page.hosted)
     pairs = list(zip(page.frontend.rows, _joined(page.frontend.rows, page.hosted.rows), strict=True))
@@ -204,7 +204,7 @@ def _section(table: PageTable) -> str:
         for section, pattern in _TITLES.items():
             if pattern.fullmatch(title.lower().rstrip(" :")):
                 return section
-    words = {read_label(" ".join(column)).words for column in table.columns}
+    words = {read_label(column).words for column in table.columns}
     if "svm id" in words:
         return CLUSTER
     if "vdisk id" in words:
@@ -243,7 +243,7 @@ def _vdisks(table: PageTable, section: str, notes: Notes, most: int) -> VdiskTab
 
 
 def _read_disks(table: PageTable, page: MainPage) -> None:
-    columns = [(printable(printed(parts)[:MAX_NAME]), read_label(" ".join(parts))) for parts in table.columns]
+    columns = [(printable(name[:MAX_NAME]), read_label(name)) for name in table.columns]
     page.found(CLUSTER, *(name for name, _ in columns))
     for cells in page.first(table.rows, MAX_CVMS, CLUSTER):
         named = list(zip(columns, cells, strict=False))

@@ -88,11 +88,13 @@ def label_value(text: str) -> str:
 
 
 def read_label(text: str) -> Label:
-    """The label of a row or a column; that of a column in a group follows the group's."""
+    """The label of a row or a column; after `/`, that of a column in a group follows the group's."""
     unit, unknown = PLAIN, ""
     words: list[str] = []
     for word in _WORD.findall(collapse(text.replace("%", " % ")).rstrip(" :")):
         name = word.strip("( )")
+        if word == "/":
+            continue
         if word[0] != "(" or not name:
             words.append(word)
         elif unit is PLAIN and (known := _unit(name)):

@@ -73,13 +73,13 @@ class Notes:
 class PageTable(NamedTuple):
     """One table of data.
 
-    `titles` are the last MAX_TITLES texts between the previous table and this one, in order. A column is (group, own
-    label); its own label is empty if it has no group. Without a header there are no columns. Cells are stripped texts;
-    `links` has the `href`s of each row by its index.
+    `titles` are the last MAX_TITLES texts between the previous table and this one, in order. `columns` are the labels,
+    after that of their group (`Oplog / KB`); none without a header. Cells are stripped texts; `links` has the `href`s
+    of each row by its index.
     """
 
     titles: tuple[str, ...]
-    columns: tuple[tuple[str, str], ...]
+    columns: tuple[str, ...]
     rows: list[list[str]]
     links: dict[int, list[str]]
 
@@ -110,7 +110,7 @@ def read_tables(html: bytes, notes: Notes | None = None) -> list[PageTable]:
     for tag, part in zip((*parts[::2], "/table"), (*parts[1::2], ""), strict=True):
         if rows and tag not in ("tr", "TR"):
             columns, texts = _columns(rows), [row.texts for row in rows if not row.is_header]
-            alone = [text for text in (texts[0] if texts else [group for group, _ in columns]) if text]
+            alone = [text for text in (texts[0] if texts else columns) if text]
             if len(texts) + bool(columns) == 1 and len(alone) == 1:
                 titles.append(collapse(alone[0]))
             else:
@@ -130,10 +130,10 @@ def read_tables(html: bytes, notes: Notes | None = None) -> list[PageTable]:
     return tables
 
 
-def _columns(rows: Sequence[_Row]) -> tuple[tuple[str, str], ...]:
+def _columns(rows: Sequence[_Row]) -> tuple[str, ...]:
     header = [row.texts for row in takewhile(lambda row: row.is_header, rows)]
     header = [texts for texts in header if len(texts) == len(header[0])]  # labels of another width belong to no group
-    return tuple((collapse(group), collapse(" ".join(labels))) for group, *labels in zip(*header, strict=True))
+    return tuple(" / ".join(filter(None, map(collapse, labels))) for labels in zip(*header, strict=True))
 
 
 def _row(html: str) -> tuple[str, _Row]:

@@ -111,10 +111,9 @@ def read_vdisk_page(html: bytes) -> VdiskPage:
 
 
 def _rows(table: PageTable, section: str, notes: Notes) -> dict[Series, float]:
-    heads = (f"{group} {own}".strip().lower() for group, own in table.columns)
     columns: Fields[str] = {
         **{(op, ""): op for op in ("read", "write", "total")},
-        **{(head, ""): _span(head) for head in heads if _span(head)},
+        **{(head.lower(), ""): span for head in table.columns if (span := _span(head))},
     }
     found: dict[Series, float] = {}
     for text, numbers in labelled_rows(table, section, columns, notes).items():
