@@ -153,7 +153,7 @@ def of_vdisks(series: int, program: Path) -> None:
     for version in range(1, PAIRS + 3):
         now = snapshot(version)
         for cvm in cvms:
-            cvm.status = Status(version, True, 0.1, version, now)
+            cvm.status = Status(True, version, now)
         times["all changed"].append(timed(lambda: exposition.render(cvms).encode()))
         times["none changed"].append(timed(lambda: exposition.render(cvms).encode()))
         milliseconds, size = theirs.render()

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchwatch.metrics.exposition import Exposition
+from benchwatch.nutanix import families as f
 from benchwatch.nutanix.cvm_settings import VdiskDisk
 from benchwatch.nutanix.cvm_snapshot import CvmSource, Detail, Snapshot, Status
 from benchwatch.nutanix.families import FAMILIES
@@ -24,13 +25,15 @@ MAPPING = {"1a8ef41c-ae3f-4293-a46e-49d7e6c1c907": VdiskDisk(vm="db1", disk="scs
 def exposed(snapshot: Snapshot) -> str:
     source = CvmSource("cvm-a", MAPPING)
     source.status = Status(
-        polls=3,
         up=True,
-        duration=0.25,
         last_success=1_790_000_000.5,
         snapshot=snapshot,
-        errors={("main", "timeout"): 2},
-        unrecognised={"hosted_vdisks": 5},
+        polled={
+            (f.CVM_POLL_DURATION, ()): 0.25,
+            (f.CVM_UNMATCHED_ROWS, ()): 0,
+            (f.CVM_PAGE_ERRORS, ("main", "timeout")): 2,
+            (f.CVM_UNRECOGNISED_ROWS, ("hosted_vdisks",)): 5,
+        },
     )
     return Exposition().render([source])
 
@@ -126,5 +129,5 @@ def test_a_damaged_page_gives_an_exposition_without_duplicates(data: st.DataObje
 def test_nothing_measured_is_nothing_shown() -> None:
     source = CvmSource("cvm-a", {})
     assert Exposition().render([source]) == ""
-    source.status = Status(polls=1, up=False)
+    source.status = Status(up=False)
     assert "nutanix_cvm_up" in Exposition().render([source])

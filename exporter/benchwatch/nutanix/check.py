@@ -10,8 +10,10 @@ from urllib.parse import urlsplit
 from ..metrics.exposition import Exposition
 from ..values.errors import FAILED, UserError
 from ..values.printable import printable, say
+from . import families as f
 from .client import Client, PageError, vdisk_query
 from .cvm_snapshot import CvmSource, Detail, Snapshot, Status
+from .families import Series
 from .pages.main_page import CLUSTER, FRONTEND, HOSTED, OVERVIEW, MainPage, read_main_page
 from .pages.oplog_page import OplogPage, read_oplog_page
 from .pages.tables import Notes
@@ -85,8 +87,9 @@ def check(client: Client, vdisks: Sequence[str] | None, metrics: bool) -> int:
     if metrics:
         now = time.time()
         read = {vdisk: Detail(now, stats) for vdisk, page in pages.vdisks.items() if (stats := page.of(vdisk))}
+        polled: dict[Series, float] = {(f.CVM_POLL_DURATION, ()): seconds, (f.CVM_UNMATCHED_ROWS, ()): 0}
         source = CvmSource(urlsplit(client.url).hostname or "", {})
-        source.status = Status(1, True, seconds, now, Snapshot(now, pages.main, read, pages.oplog))
+        source.status = Status(True, now, Snapshot(now, pages.main, read, pages.oplog), polled=polled)
         sys.stdout.write(Exposition().render([source]))
         for name, problem in pages.problems.items():
             say(f"page {name}: {problem}")

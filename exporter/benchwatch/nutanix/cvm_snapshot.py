@@ -13,6 +13,7 @@ from math import inf
 from ..metrics.samples import Sample, SampleColumn
 from . import families as f
 from .cvm_settings import Mapped, VdiskDisk
+from .families import Series
 from .pages.main_page import MainPage, VdiskTable
 from .pages.oplog_page import OplogPage
 from .pages.vdisk_page import VdiskStats
@@ -59,26 +60,19 @@ class Snapshot:
 
 @dataclass(frozen=True, eq=False)
 class Status:
-    """The state of polling one CVM after `polls` polls; each state is a new object.
+    """The state of polling one CVM; each state is a new object.
 
     `up`: whether the last poll read and understood the main page, and not too long ago; None before that is known.
-    `duration`: seconds that the last poll took. `last_success`: Unix seconds. `snapshot`: None before the first success
-    and once its main page is too old to be shown.
+    `last_success`: Unix seconds. `snapshot`: None before the first success and once its main page is too old to be
+    shown. `error`: why the CVM is not up, one clause; else empty. `polled`: what the polls themselves measured and
+    counted.
     """
 
-    polls: int = 0
     up: bool | None = None
-    duration: float = 0.0
     last_success: float | None = None
     snapshot: Snapshot | None = None
     error: str = ""
-    """Why the CVM is not up, one clause; else empty."""
-    errors: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    """Pages that could not be used, by (page, reason)."""
-    unrecognised: Mapping[str, int] = field(default_factory=dict)
-    """Rows, columns and tables that were left out, by section, summed over all polls."""
-    unmatched: int = 0
-    """Front-end rows without a hosted vdisk, summed over all polls."""
+    polled: Mapping[Series, float] = field(default_factory=dict)
 
 
 class CvmSource:
@@ -126,15 +120,10 @@ class CvmSource:
         status = self.status
         if status.up is not None:
             yield Sample(f.CVM_UP, (), int(status.up))
-        if status.polls:
-            yield Sample(f.CVM_POLL_DURATION, (), status.duration)
-            yield Sample(f.CVM_UNMATCHED_ROWS, (), status.unmatched)
         if status.last_success is not None:
             yield Sample(f.CVM_LAST_SUCCESS, (), status.last_success)
-        for key, count in status.errors.items():
-            yield Sample(f.CVM_PAGE_ERRORS, key, count)
-        for section, count in status.unrecognised.items():
-            yield Sample(f.CVM_UNRECOGNISED_ROWS, (section,), count)
+        for (family, labels), number in status.polled.items():
+            yield Sample(family, labels, number)
         if status.snapshot is not None:
             yield from snapshot_samples(status.snapshot, self._mapping)
 

@@ -13,15 +13,17 @@ import logging
 import math
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import get_args
 
+from ..metrics.samples import Family
 from ..values.printable import printable
+from . import families as f
 from .client import Client, NoAnswer, PageError
 from .cvm_settings import KEEP_INTERVALS, CvmSettings, Mapped, NutanixSettings
 from .cvm_snapshot import Clock, CvmSource, Detail, Snapshot
+from .families import Series
 from .mapping import selected
 from .pages.main_page import MainPage, VdiskRow, read_main_page
 from .pages.oplog_page import OplogPage, read_oplog_page
@@ -57,9 +59,7 @@ class Poller(CvmSource):
         self._wall_clock = wall_clock
         self._stopping = threading.Event()
         self._wait = wait or self._stopping.wait
-        self._errors: Counter[tuple[str, str]] = Counter()
-        self._unrecognised: Counter[str] = Counter()
-        self._unmatched = 0
+        self._polled: dict[Series, float] = {(f.CVM_POLL_DURATION, ()): 0, (f.CVM_UNMATCHED_ROWS, ()): 0}
         self._turns: list[str] = []
         """Selected vdisks, the one whose page was requested last at the end."""
         self._broken: set[str] = set()
@@ -96,19 +96,12 @@ class Poller(CvmSource):
             problem = error.text
         except Exception:  # without this, the thread would end and leave old numbers that look new
             _log.exception("cvm %s: an error in benchwatch itself", self.name)
-            self._errors["main", "internal"] += 1
+            self._add(f.CVM_PAGE_ERRORS, "main", "internal")
             problem = "an error in benchwatch; see its log"
+        self._polled[f.CVM_POLL_DURATION, ()] = self._clock() - began
         status = self.status
-        self.status = replace(
-            status,
-            polls=status.polls + 1,
-            up=bool(status.up) and not problem,
-            duration=self._clock() - began,
-            error=problem or status.error,
-            errors=dict(self._errors),
-            unrecognised=dict(self._unrecognised),
-            unmatched=self._unmatched,
-        )
+        up = bool(status.up) and not problem
+        self.status = replace(status, up=up, error=problem or status.error, polled=dict(self._polled))
 
     def _read(self, began: float) -> None:
         """Read the pages and show them. Raises PageError if the main page cannot be used."""
@@ -117,7 +110,7 @@ class Poller(CvmSource):
         if not main.recognised:
             raise PageError("not_a_cvm", "the page does not look like the main page of a CVM")
         snapshot = Snapshot(self._wall_clock(), main, until=self._clock() + self._keep)
-        self._unmatched += len(main.unmatched)
+        self._add(f.CVM_UNMATCHED_ROWS, times=len(main.unmatched))
         self._report("main", "")
         self._count(main)
         unread = main.left_out.total()
@@ -188,10 +181,14 @@ class Poller(CvmSource):
         self.status = replace(self._status, up=True, last_success=snapshot.time, snapshot=snapshot, error="")
 
     def _count(self, page: Notes) -> None:
-        self._unrecognised += page.left_out
+        for section, times in page.left_out.items():
+            self._add(f.CVM_UNRECOGNISED_ROWS, section, times=times)
+
+    def _add(self, counter: Family, *labels: str, times: int = 1) -> None:
+        self._polled[counter, labels] = self._polled.get((counter, labels), 0) + times
 
     def _fail(self, page: str, error: PageError) -> None:
-        self._errors[page, error.reason] += 1
+        self._add(f.CVM_PAGE_ERRORS, page, error.reason)
         self._report(page, error.reason, error.text)
 
     def _report(self, page: str, condition: str, text: str = "") -> None:
