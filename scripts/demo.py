@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchwatch.nutanix.simulator.cluster import SCENES
+from benchwatch.nutanix.simulator.scenes import SCENES
 from benchwatch.tools.api import Tool
 from demo_parts import Demo
 from demo_processes import Failure

@@ -21,7 +21,7 @@ from PIL import Image
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 
-from benchwatch.nutanix.simulator.faults import FAULT_SECONDS, FAULT_START
+from benchwatch.nutanix.simulator.scenes import FAULT_SECONDS, FAULT_START
 from benchwatch.watch.readings import Readings
 from benchwatch.watch.screen import Screen
 from benchwatch.watch.sources import WatchedExporter, WatchedPrometheus

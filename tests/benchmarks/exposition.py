@@ -27,7 +27,6 @@ from benchwatch.metrics.samples import Family, HistogramValue, Sample
 from benchwatch.nutanix.cvm_snapshot import CvmSource, Snapshot, Status
 from benchwatch.nutanix.pages.columns import VdiskColumn
 from benchwatch.nutanix.pages.main_page import FRONTEND_COLUMNS, HOSTED_COLUMNS, MainPage, VdiskRow, VdiskTable
-from benchwatch.nutanix.pages.overview import Overview
 
 GAUGES = [Family(f"bench_value_{n}_seconds", "gauge", "A value, seconds.", ("op",)) for n in range(25)]
 LATENCY = Family("bench_latency_seconds", "histogram", "Latency, seconds.", ("op",))
@@ -87,9 +86,8 @@ def snapshot(version: int) -> Snapshot:
         return VdiskTable(rows, numbers)
 
     frontend, hosted = table(set(FRONTEND_COLUMNS.values())), table(set(HOSTED_COLUMNS.values()))
-    return Snapshot(
-        version, MainPage(Overview(), (), frontend, hosted, tuple(row.label for row in rows), (), {}, ()), read=version
-    )
+    labels = [row.label for row in rows]
+    return Snapshot(version, MainPage(frontend=frontend, hosted=hosted, frontend_labels=labels))
 
 
 def timed(call: Callable[[], object]) -> float:
@@ -155,7 +153,7 @@ def of_vdisks(series: int, program: Path) -> None:
     for version in range(1, PAIRS + 3):
         now = snapshot(version)
         for cvm in cvms:
-            cvm.status = Status(version, True, 0.1, version, now)
+            cvm.status = Status(True, version, now)
         times["all changed"].append(timed(lambda: exposition.render(cvms).encode()))
         times["none changed"].append(timed(lambda: exposition.render(cvms).encode()))
         milliseconds, size = theirs.render()

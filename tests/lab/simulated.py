@@ -16,10 +16,10 @@ from benchwatch.nutanix.client import Client
 from benchwatch.nutanix.cvm_settings import CvmSettings, NutanixSettings, VdiskDisk
 from benchwatch.nutanix.poller import Poller
 from benchwatch.nutanix.simulator.cluster import Cluster
-from benchwatch.nutanix.simulator.faults import FAULT_SECONDS, FAULT_START
 from benchwatch.nutanix.simulator.guest import NAME as GUEST
 from benchwatch.nutanix.simulator.guest import RECORD, Guest
 from benchwatch.nutanix.simulator.page_html import render
+from benchwatch.nutanix.simulator.scenes import FAULT_SECONDS, FAULT_START
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.exporter import Exporter
 from benchwatch.settings.settings import RunsSettings
@@ -50,11 +50,9 @@ class _Pages(Client):
 
     def get(self, path: str, query: str = "") -> bytes:
         """See Client."""
-        if path == "/vdisk_stats":
-            document = self._cluster.vdisk(0, query.removeprefix("vdisk_id="))
-            assert document is not None
-            return render(document).encode()
-        return render(self._cluster.oplog(0) if path == "/oplog_flush_stats" else self._cluster.main(0)).encode()
+        document = self._cluster.page(0, f"{path}?{query}")
+        assert document is not None
+        return render(document).encode()
 
 
 class _World:

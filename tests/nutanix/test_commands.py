@@ -13,7 +13,7 @@ from benchwatch.cli import main
 from benchwatch.nutanix import families as f
 from benchwatch.nutanix.pages.main_page import read_main_page
 from benchwatch.nutanix.pages.vdisk_page import read_vdisk_page
-from benchwatch.nutanix.sanitise import Sanitiser, numbers
+from benchwatch.nutanix.save import Sanitiser, numbers
 from benchwatch.nutanix.simulator.cluster import Cluster
 from tests.support.cvm.page_variations import write
 from tests.support.cvm.published_cluster import PublishedCluster

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from benchwatch.nutanix.cvm_settings import NutanixSettings, VdiskDisk, VdiskSelection, base_url
-from benchwatch.nutanix.mapping import Selection, load_mapping
+from benchwatch.nutanix.mapping import load_mapping, selected
 from benchwatch.nutanix.pages.main_page import VdiskRow
 from benchwatch.settings.settings import load_settings
 from benchwatch.values.durations import Duration
@@ -150,7 +150,7 @@ def test_a_mapping_file_that_cannot_be_used_is_refused(text: str | None, message
 
 
 @pytest.mark.parametrize(
-    ("include", "exclude", "selected"),
+    ("include", "exclude", "expected"),
     [
         ((), (), ["2"]),
         (("1",), (), ["1", "2"]),
@@ -162,12 +162,12 @@ def test_a_mapping_file_that_cannot_be_used_is_refused(text: str | None, message
     ],
 )
 def test_vdisks_are_selected_by_mapping_and_patterns(
-    include: tuple[str, ...], exclude: tuple[str, ...], selected: list[str]
+    include: tuple[str, ...], exclude: tuple[str, ...], expected: list[str]
 ) -> None:
     rows = [
         VdiskRow("1", "NFS:1 (vm-a.vmdk)", ()),
         VdiskRow("11", "NFS:11 (other)", ()),
         VdiskRow("2", f"NFS:2 ({UUID})", ()),
     ]
-    selection = Selection(VdiskSelection(include=include, exclude=exclude), {UUID: VdiskDisk(vm="db1")})
-    assert [row.id for row in rows if row in selection] == selected
+    selection, mapping = VdiskSelection(include=include, exclude=exclude), {UUID: VdiskDisk(vm="db1")}
+    assert [row.id for row in rows if selected(row, selection, mapping)] == expected

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchwatch.metrics.exposition import Exposition
+from benchwatch.nutanix import families as f
 from benchwatch.nutanix.cvm_settings import VdiskDisk
 from benchwatch.nutanix.cvm_snapshot import CvmSource, Detail, Snapshot, Status
 from benchwatch.nutanix.families import FAMILIES
@@ -24,13 +25,15 @@ MAPPING = {"1a8ef41c-ae3f-4293-a46e-49d7e6c1c907": VdiskDisk(vm="db1", disk="scs
 def exposed(snapshot: Snapshot) -> str:
     source = CvmSource("cvm-a", MAPPING)
     source.status = Status(
-        polls=3,
         up=True,
-        duration=0.25,
         last_success=1_790_000_000.5,
         snapshot=snapshot,
-        errors={("main", "timeout"): 2},
-        unrecognised={"hosted_vdisks": 5},
+        polled={
+            (f.CVM_POLL_DURATION, ()): 0.25,
+            (f.CVM_UNMATCHED_ROWS, ()): 0,
+            (f.CVM_PAGE_ERRORS, ("main", "timeout")): 2,
+            (f.CVM_UNRECOGNISED_ROWS, ("hosted_vdisks",)): 5,
+        },
     )
     return Exposition().render([source])
 
@@ -91,7 +94,7 @@ def test_latency_comes_from_the_vdisks_page_where_the_front_end_view_has_it_not(
         .replace("VDisk Name</th><th colspan=3", "X")
     )
     without = Snapshot(snapshot.time, read_main_page(html.encode()), snapshot.details)
-    assert without.main.frontend.rows == ()
+    assert list(without.main.frontend.rows) == []
     name = "nutanix_vdisk_frontend_latency_seconds"
     found = [line for line in exposed(without).splitlines() if line.startswith(name)]
     assert found == [
@@ -103,7 +106,7 @@ def test_latency_comes_from_the_vdisks_page_where_the_front_end_view_has_it_not(
 def test_disks_of_other_cvms_are_left_to_their_own_pages() -> None:
     cluster = Cluster("idle", cvms=3, vdisks=2, seed=1, clock=lambda: 0.0)
     page = read_main_page(render(cluster.main(1)).encode())
-    assert len({disk.svm_id for disk in page.disks}) == 3
+    assert len({disk.svm_id for disk in page.disks.values()}) == 3
     text = exposed(Snapshot(0, page))
     assert 'nutanix_disk_size_bytes{cvm="cvm-a",disk="164",tier="SSD-SATA"}' in text
     assert text.count("\nnutanix_disk_size_bytes{") == 6
@@ -126,5 +129,5 @@ def test_a_damaged_page_gives_an_exposition_without_duplicates(data: st.DataObje
 def test_nothing_measured_is_nothing_shown() -> None:
     source = CvmSource("cvm-a", {})
     assert Exposition().render([source]) == ""
-    source.status = Status(polls=1, up=False)
+    source.status = Status(up=False)
     assert "nutanix_cvm_up" in Exposition().render([source])

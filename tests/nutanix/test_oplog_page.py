@@ -12,7 +12,7 @@ def page(*cells: str) -> bytes:
 def test_an_empty_oplog_is_used_to_0(recordings: Path) -> None:
     found = read_oplog_page((recordings / "nutanix/oplog_flush_stats.html").read_bytes())
     assert found.utilisation == {"oplog": 0.0, "lws": 0.0}
-    assert found.unrecognised == ()
+    assert found.unrecognised == []
 
 
 @pytest.mark.parametrize("told", ["12.5", "12.4", "12.5%", "0.125"])
@@ -32,7 +32,7 @@ def test_cells_that_do_not_agree_are_left_out_aloud(cells: tuple[str, ...]) -> N
 
 def test_empty_cells_are_no_value() -> None:
     found = read_oplog_page(page("", "", "", "0", "4", "0.0"))
-    assert (found.utilisation, found.unrecognised) == ({"lws": 0.0}, ())
+    assert (found.utilisation, found.unrecognised) == ({"lws": 0.0}, [])
 
 
 def test_a_page_without_a_row_of_totals_is_not_recognised() -> None:

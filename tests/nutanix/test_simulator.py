@@ -19,10 +19,9 @@ from benchwatch.nutanix.pages.main_page import MainPage, read_main_page
 from benchwatch.nutanix.pages.quantities import UNITS
 from benchwatch.nutanix.pages.vdisk_page import VdiskStats, read_vdisk_page
 from benchwatch.nutanix.simulator.cluster import Cluster
-from benchwatch.nutanix.simulator.faults import FAULT_SCENES, FAULT_START
 from benchwatch.nutanix.simulator.guest import Guest
 from benchwatch.nutanix.simulator.page_html import render
-from benchwatch.nutanix.simulator.scenes import DATA, LOG
+from benchwatch.nutanix.simulator.scenes import DATA, FAULT_SCENES, FAULT_START, LOG
 from tests.support.cvm.page_variations import PAGE_VARIATIONS, write
 from tests.support.vdisks import of_family, row_values
 from tests.support.waiting import eventually
@@ -153,7 +152,7 @@ def test_reads_turn_local_after_the_vdisk_has_moved() -> None:
     player = Player("locality", cvms=2, vdisks=1)
     assert [row.id for row in player.main(59, 0).hosted.rows] == [DATA]
     assert [row.id for row in player.main(60, 1).hosted.rows] == [DATA]
-    assert player.main(60, 0).hosted.rows == ()
+    assert player.main(60, 0).hosted.rows == []
     pages = (player.main(second, cvm) for second, cvm in ((59, 0), (60, 1), (700, 1)))
     before, after, late = (row_values(page.frontend, 0)["read_ops_per_second"] for page in pages)
     assert after / before == pytest.approx(20 / 15, rel=0.05)

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from benchwatch.nutanix.pages.main_page import MainPage, read_main_page
-from benchwatch.nutanix.pages.notes import Unrecognised
+from benchwatch.nutanix.pages.tables import Unrecognised
 from benchwatch.nutanix.pages.vdisk_page import VdiskStats, read_vdisk_page
-from benchwatch.nutanix.simulator.cluster import SCENES as SIMULATED
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.page_html import PageDocument, render
+from benchwatch.nutanix.simulator.scenes import SCENES as SIMULATED
 from tests.support.cvm.page_variations import PAGE_VARIATIONS, write
 from tests.support.cvm.published_cluster import PublishedCluster
 from tests.support.vdisks import row_values
@@ -42,7 +42,7 @@ def main_fields(page: MainPage) -> Fields:
     """What was read of a main page, independent of the order of rows and columns."""
     found: Fields = {("overview", key): value for key, value in page.overview.values.items()}
     found |= {("overview", key): getattr(page.overview, key) for key in ("version", "svm_id", "incarnation", "start")}
-    found |= {("disk", disk.disk): disk for disk in page.disks}
+    found |= {("disk", disk.disk): disk for disk in page.disks.values()}
     for section, table in (("hosted", page.hosted), ("frontend", page.frontend)):
         for index, row in enumerate(table.rows):
             key = row.label.partition(" (")[0]
@@ -145,7 +145,7 @@ def test_missing_rows_leave_the_others() -> None:
     assert all(plain_main[key] == value for key, value in main.items() if value is not None)
     assert not [key for key in vdisk if "window" in key[0] or "range" in key[0]]
     assert all(plain_vdisk[key] == value for key, value in vdisk.items())
-    assert {text for _, text, _ in refused} == {"ranges: none begins at 0"}
+    assert {text for _, text in refused} == {"ranges: none begins at 0"}
 
 
 def test_split_sources_go_by_their_new_names() -> None:
@@ -168,8 +168,8 @@ def test_two_forms_of_a_name_are_one_vdisk_in_both_views() -> None:
     main, _, _ = documents("checkpoint")
     found = read_main_page(write(main, ["names-differ"]).encode())
     assert [row.name for row in found.hosted.rows] != [row.name for row in found.frontend.rows]
-    assert found.frontend_labels == tuple(row.id for row in found.hosted.rows)
-    assert found.unmatched == ()
+    assert found.frontend_labels == [row.id for row in found.hosted.rows]
+    assert found.unmatched == []
 
 
 @pytest.mark.parametrize("scene", SIMULATED)
@@ -179,9 +179,9 @@ def test_every_scene_is_understood_at_any_time(scene: str, second: int) -> None:
     cluster = Cluster(scene, cvms=1, vdisks=12, seed=1, clock=lambda: now[0])
     now[0] = second
     main = read_main_page(render(cluster.main(0)).encode())
-    assert main.unrecognised == ()
+    assert main.unrecognised == []
     assert len(main.hosted.rows) == 12
     for row in main.hosted.rows:
         document = cluster.vdisk(0, row.id)
         assert document is not None
-        assert read_vdisk_page(render(document).encode()).unrecognised == ()
+        assert read_vdisk_page(render(document).encode()).unrecognised == []

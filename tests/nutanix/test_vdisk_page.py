@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from benchwatch.metrics.samples import Family
 from benchwatch.nutanix import families as f
 from benchwatch.nutanix.families import Series
-from benchwatch.nutanix.pages.notes import Unrecognised
+from benchwatch.nutanix.pages.tables import Unrecognised
 from benchwatch.nutanix.pages.vdisk_page import VdiskPage, VdiskStats, read_vdisk_page
 from tests.support.vdisks import of_family
 
@@ -19,7 +19,7 @@ MILLISECONDS = ("0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1", "+Inf"
 @pytest.fixture
 def published(recordings: Path) -> VdiskStats:
     page = read_vdisk_page((recordings / "nutanix/vdisk-2015.html").read_bytes())
-    assert page.unrecognised == ()
+    assert page.unrecognised == []
     assert list(page.vdisks) == [VDISK]
     return page.vdisks[VDISK]
 
@@ -78,7 +78,7 @@ def test_sizes_are_in_bytes_though_the_header_says_latency() -> None:
 def test_a_histogram_without_any_io_is_absent() -> None:
     page = latencies("0 <= x < 1 ms||", "1 ms <= x < inf||", "Total||")
     assert page.vdisks["5"] == {}
-    assert page.unrecognised == ()
+    assert page.unrecognised == []
 
 
 @pytest.mark.parametrize(
@@ -99,19 +99,19 @@ def test_a_histogram_with_a_hole_is_left_out_aloud(rows: tuple[str, ...], refusa
 def test_a_total_that_differs_from_the_ranges_is_noted() -> None:
     page = latencies("0 <= x < 1 ms|9|10", "1 ms <= x < inf|2000|20", "Total|1300|31")
     assert cumulative(page.vdisks["5"], "read") == {"0.001": 10, "+Inf": 30}
-    assert page.unrecognised == (Unrecognised("frontend_read_latency", "row 'Total': 31 IOs, but 30 in the ranges"),)
+    assert page.unrecognised == [Unrecognised("frontend_read_latency", "row 'Total': 31 IOs, but 30 in the ranges")]
 
 
 def test_counts_that_are_no_parts_of_their_total_are_left_out_aloud() -> None:
     page = latencies("0 <= x < 1 ms|9|1", "1 ms <= x < inf|2000|3", "Total|1300|3")  # cumulative
     assert page.vdisks["5"] == {}
-    assert page.unrecognised == (Unrecognised("frontend_read_latency", "row 'Total': 3 IOs, but 4 in the ranges"),)
+    assert page.unrecognised == [Unrecognised("frontend_read_latency", "row 'Total': 3 IOs, but 4 in the ranges")]
 
 
 def test_an_unknown_row_of_a_histogram_does_not_spoil_it() -> None:
     page = latencies("0 <= x < 1 ms|9|1", "1 ms <= x < inf|2000|2", "Median|5|1")
     assert cumulative(page.vdisks["5"], "read") == {"0.001": 1, "+Inf": 3}
-    assert page.unrecognised == (Unrecognised("frontend_read_latency", "row 'Median'"),)
+    assert page.unrecognised == [Unrecognised("frontend_read_latency", "row 'Median'")]
 
 
 def test_working_sets_are_bytes_by_span() -> None:
@@ -149,7 +149,7 @@ def test_without_io_there_is_neither_random_nor_sequential() -> None:
 def test_up_migrations_of_other_spans_are_read() -> None:
     page = section("Extent Group Up-Migration", "", "Last 5 minutes|1", "Last 2 hours|2", "Since ever|3")
     assert page.vdisks["5"] == {(f.UP_MIGRATIONS, ("300s",)): 1, (f.UP_MIGRATIONS, ("7200s",)): 2}
-    assert page.unrecognised == (Unrecognised("extent_group_up_migration", "row 'Since ever | 3'"),)
+    assert page.unrecognised == [Unrecognised("extent_group_up_migration", "row 'Since ever | 3'")]
 
 
 def test_all_vdisks_may_be_on_one_page(recordings: Path) -> None:
@@ -161,7 +161,7 @@ def test_all_vdisks_may_be_on_one_page(recordings: Path) -> None:
 
 def test_a_section_without_its_title_is_noted() -> None:
     page = read_vdisk_page(b"<table><tr><th>Source<th>Percent<tr><td>Oplog<td>1%</table>")
-    assert (page.vdisks, page.unrecognised) == ({}, (Unrecognised("other", "table '' of 1 rows"),))
+    assert (page.vdisks, page.unrecognised) == ({}, [Unrecognised("other", "table '' of 1 rows")])
 
 
 def test_a_section_twice_is_read_once_and_noted(recordings: Path) -> None:
@@ -194,7 +194,7 @@ def test_sources_without_end_are_bounded_and_counted() -> None:
     html = f"<h2>VDisk 1 Read Source</h2><table><tr><th>Source<th>Data (MB/s)<th>Percent{rows}</table>"
     found = read_vdisk_page(html.encode())
     assert len(of_family(found.vdisks["1"], f.READ_SOURCE_RATIO)) == 64
-    assert [(entry.section, entry.times) for entry in found.unrecognised] == [("read_source", 6)]
+    assert found.left_out == {"read_source": 6}
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_averages_in_another_unit_than_known_are_left_out_aloud_and_the_counts_s
     )
     assert cumulative(page.vdisks["5"], "read") == {"0.001": 6211, "+Inf": 6582}
     said = "averages: 1.362e-06 is not within 0.001 to inf, so their unit is not known"
-    assert page.unrecognised == (Unrecognised("frontend_read_latency", said),)
+    assert page.unrecognised == [Unrecognised("frontend_read_latency", said)]
 
 
 def test_an_average_of_all_outside_of_all_ranges_is_left_out_aloud() -> None:
@@ -252,7 +252,7 @@ def test_shares_whose_total_is_not_100_percent_are_left_out_aloud(total: str, sh
 def test_shares_of_nothing_are_absent() -> None:
     page = section("Read Source", "Source|Data (MB/s)|Percent", "Oplog|0|0%", "Cache DRAM|0|0%", "Total|0|0%")
     assert {family for family, _ in page.vdisks["5"]} == {f.READ_SOURCE_BYTES}
-    assert page.unrecognised == ()
+    assert page.unrecognised == []
 
 
 def test_random_and_sequential_that_are_no_percentages_are_left_out_aloud() -> None:

@@ -118,7 +118,7 @@ class Cvm:
     def status(self) -> Status:
         if self.name == "bad":
             raise ZeroDivisionError
-        return Status(polls=1, up=True)
+        return Status(up=True)
 
 
 def test_a_cvm_that_cannot_be_shown_is_named_in_its_row_and_the_others_are_shown(

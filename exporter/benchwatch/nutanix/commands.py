@@ -34,19 +34,12 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     inner = nutanix.add_subparsers(title="commands", metavar="COMMAND", prog=nutanix.prog)
 
     page = CommandParser(add_help=False)
-    page.add_argument(
-        "url", metavar="URL", help=f"address of the CVM: http://host[:port] (default port: {DEFAULT_PORT})"
-    )
+    url = f"address of the CVM: http://host[:port] (default port: {DEFAULT_PORT})"
+    page.add_argument("url", metavar="URL", help=url)
     what = page.add_argument_group("what to read")
-    what.add_argument(
-        "--deadline",
-        type=_deadline,
-        metavar="TIME",
-        default=Duration(60),
-        help="time limit for each page (default: 60s)",
-    )
-    vdisk = "read the page of this vdisk; can be repeated (default: the first vdisk)"
-    what.add_argument("--vdisk", metavar="ID", action="append", help=vdisk)
+    time_limit, vdisk = "time limit for each page (default: 60s)", "read the page of this vdisk; can be repeated"
+    what.add_argument("--deadline", type=_deadline, metavar="TIME", default=Duration(60), help=time_limit)
+    what.add_argument("--vdisk", metavar="ID", action="append", help=f"{vdisk} (default: the first vdisk)")
 
     check = inner.add_parser(
         "check",
@@ -75,11 +68,10 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
             "benchwatch nutanix save http://cvm:2009 --vdisk 15432793 --output pages",
         ),
     )
-    output = save.add_argument_group("output")
     folder = Path("nutanix-pages")
-    output.add_argument(
-        "--output", type=Path, metavar="DIR", default=folder, help=f"folder for the copy (default: {folder})"
-    )
+    output = save.add_argument_group("output")
+    folder_help = f"folder for the copy (default: {folder})"
+    output.add_argument("--output", type=Path, metavar="DIR", default=folder, help=folder_help)
     save.set_defaults(func=_save)
 
     simulate = inner.add_parser(
@@ -94,19 +86,18 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
         ),
     )
     simulate.set_defaults(func=_simulate)
-    add_option = simulate.add_argument_group("what to simulate, and where").add_argument
+    option = simulate.add_argument_group("what to simulate, and where").add_argument
     where = f"where to listen (default: 127.0.0.1:{DEFAULT_PORT})"
-    add_option("--listen", type=_address, default=("127.0.0.1", DEFAULT_PORT), metavar="HOST:PORT", help=where)
+    option("--listen", type=_address, default=("127.0.0.1", DEFAULT_PORT), metavar="HOST:PORT", help=where)
     scene = "what happens; --list shows all scenes (default: checkpoint)"
-    add_option("--scene", default="checkpoint", metavar="NAME", help=scene)
-    add_option("--vdisks", type=count, default=8, metavar="N", help="total number of vdisks (default: 8)")
+    option("--scene", default="checkpoint", metavar="NAME", help=scene)
+    option("--vdisks", type=count, default=8, metavar="N", help="total number of vdisks (default: 8)")
     cvms = "number of CVMs, on ports from --listen upwards (default: 1)"
-    add_option("--cvms", type=count, default=1, metavar="N", help=cvms)
-    seed = "the same seed gives the same numbers (default: 1)"
-    add_option("--seed", type=int, default=1, metavar="N", help=seed)
+    option("--cvms", type=count, default=1, metavar="N", help=cvms)
+    option("--seed", type=int, default=1, metavar="N", help="the same seed gives the same numbers (default: 1)")
     run = "also write the run of a simulated pgbench in the guest, to a new folder SCENE-TIME in DIR"
-    add_option("--runs.path", dest="runs", type=Path, metavar="DIR", help=run)
-    add_option("--list", action="store_true", help="list the scenes, then exit")
+    option("--runs.path", dest="runs", type=Path, metavar="DIR", help=run)
+    option("--list", action="store_true", help="list the scenes, then exit")
 
 
 def _deadline(text: str) -> Duration:
@@ -145,8 +136,9 @@ def _save(options: argparse.Namespace) -> int:
 
 
 def _simulate(options: argparse.Namespace) -> int:
-    from .simulator.cluster import SCENES, Cluster
+    from .simulator.cluster import Cluster
     from .simulator.guest import Guest
+    from .simulator.scenes import SCENES
     from .simulator.server import SimulatedCvm
 
     if options.list:

@@ -1,53 +1,58 @@
 """What is known about one CVM at one time, and its samples. Numbers that the pages lack are absent.
 
-All of it is written once, by the poller's thread, read by others, and never modified.
+All of it is written once, by the poller's thread, read by others, and never modified. A number is shown until it is too
+old, by the monotonic clock at the time of the scrape, even while a poll is waiting.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from ..metrics.samples import Sample, SampleColumn
 from . import families as f
 from .cvm_settings import Mapped, VdiskDisk
+from .families import Series
 from .pages.main_page import MainPage, VdiskTable
 from .pages.oplog_page import OplogPage
 from .pages.vdisk_page import VdiskStats
+
+Clock = Callable[[], float]
 
 _NO_DISK = VdiskDisk()
 
 
 @dataclass(frozen=True)
 class Detail:
-    """The numbers of one vdisk's page, and when it was read: `time` in Unix seconds, `read` in monotonic seconds."""
+    """The numbers of one vdisk's page, read at `time` (Unix seconds), shown until `until` (monotonic seconds)."""
 
     time: float
     stats: VdiskStats
-    read: float = 0.0
+    until: float = inf
 
 
 @dataclass(frozen=True)
 class Snapshot:
     """The last pages that were read; details are by vdisk id.
 
-    `time` (Unix seconds) and `read` (monotonic seconds) are when the main page was read, `oplog_read` when the oplog's.
+    `time` (Unix seconds) is when the main page was read; `until` and `oplog_until` (monotonic seconds) are when it and
+    the oplog's page are too old to be shown.
     """
 
     time: float
     main: MainPage
     details: Mapping[str, Detail] = field(default_factory=dict)
     oplog: OplogPage | None = None
-    read: float = 0.0
-    oplog_read: float = 0.0
+    until: float = inf
+    oplog_until: float = inf
 
-    def younger(self, moment: float, details: float) -> "Snapshot | None":
-        """The pages read after `moment` and the vdisks' pages read after `details` (monotonic seconds).
-
-        None if the main page is older; the snapshot itself if no page is.
-        """
-        if self.read <= moment:
+    def at(self, moment: float) -> "Snapshot | None":
+        """What may be shown at a moment (monotonic seconds): None if the main page is too old; itself if no page is."""
+        if self.until <= moment:
             return None
-        kept = {vdisk: detail for vdisk, detail in self.details.items() if detail.read > details}
-        oplog = self.oplog if self.oplog_read > moment else None
+        kept = {vdisk: detail for vdisk, detail in self.details.items() if detail.until > moment}
+        oplog = self.oplog if self.oplog_until > moment else None
         if len(kept) == len(self.details) and oplog is self.oplog:
             return self
         return replace(self, details=kept, oplog=oplog)
@@ -55,38 +60,55 @@ class Snapshot:
 
 @dataclass(frozen=True, eq=False)
 class Status:
-    """The state of polling one CVM after `polls` polls; each state is a new object.
+    """The state of polling one CVM; each state is a new object.
 
     `up`: whether the last poll read and understood the main page, and not too long ago; None before that is known.
-    `duration`: seconds that the last poll took. `last_success`: Unix seconds. `snapshot`: None before the first success
-    and once its main page is too old to be shown.
+    `last_success`: Unix seconds. `snapshot`: None before the first success and once its main page is too old to be
+    shown. `error`: why the CVM is not up, one clause; else empty. `polled`: what the polls themselves measured and
+    counted.
     """
 
-    polls: int = 0
     up: bool | None = None
-    duration: float = 0.0
     last_success: float | None = None
     snapshot: Snapshot | None = None
     error: str = ""
-    """Why the CVM is not up, one clause; else empty."""
-    errors: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    """Pages that could not be used, by (page, reason)."""
-    unrecognised: Mapping[str, int] = field(default_factory=dict)
-    """Rows, columns and tables that were left out, by section, summed over all polls."""
-    unmatched: int = 0
-    """Front-end rows without a hosted vdisk, summed over all polls."""
+    polled: Mapping[Series, float] = field(default_factory=dict)
 
 
 class CvmSource:
     """The samples of one CVM as a source (see samples.Source).
 
-    `status` is replaced as a whole by the reader of the pages, while others take samples at any time.
+    `status` is replaced as a whole by the reader of the pages, while others take samples at any time. A CVM of which
+    nothing was read for `keep` seconds of the clock (monotonic) is down.
     """
 
-    def __init__(self, name: str, mapping: Mapped) -> None:
+    def __init__(self, name: str, mapping: Mapped, keep: float = inf, clock: Clock = time.monotonic) -> None:
         self.labels: tuple[tuple[str, str], ...] = (("cvm", name),)
-        self.status = Status()
         self._mapping = mapping
+        self._keep = keep
+        self._clock = clock
+        self._created = clock()
+        self._status = Status()
+        self._changing = threading.Lock()
+
+    @property
+    def status(self) -> Status:
+        """The current state, without pages that are too old to be shown."""
+        now = self._clock()
+        with self._changing:
+            status = self._status
+            snapshot = status.snapshot.at(now) if status.snapshot else None
+            if snapshot is None and status.up is not False and now - self._created >= self._keep:
+                error = f"no page read for {self._keep:g} s or more"
+                self._status = replace(status, snapshot=None, up=False, error=error)
+            elif snapshot is not status.snapshot:
+                self._status = replace(status, snapshot=snapshot)
+            return self._status
+
+    @status.setter
+    def status(self, status: Status) -> None:
+        with self._changing:
+            self._status = status
 
     @property
     def version(self) -> Hashable:
@@ -98,15 +120,10 @@ class CvmSource:
         status = self.status
         if status.up is not None:
             yield Sample(f.CVM_UP, (), int(status.up))
-        if status.polls:
-            yield Sample(f.CVM_POLL_DURATION, (), status.duration)
-            yield Sample(f.CVM_UNMATCHED_ROWS, (), status.unmatched)
         if status.last_success is not None:
             yield Sample(f.CVM_LAST_SUCCESS, (), status.last_success)
-        for key, count in status.errors.items():
-            yield Sample(f.CVM_PAGE_ERRORS, key, count)
-        for section, count in status.unrecognised.items():
-            yield Sample(f.CVM_UNRECOGNISED_ROWS, (section,), count)
+        for (family, labels), number in status.polled.items():
+            yield Sample(family, labels, number)
         if status.snapshot is not None:
             yield from snapshot_samples(status.snapshot, self._mapping)
 
@@ -119,15 +136,15 @@ def snapshot_samples(snapshot: Snapshot, mapping: Mapped) -> Iterator[Sample | S
         yield Sample(f.STARGATE_INFO, identity, 1)
     for (family, labels), value in overview.values.items():
         yield Sample(family, labels, value)
-    owners = {disk.svm_id for disk in main.disks}
+    owners = {disk.svm_id for disk in main.disks.values()}
     own = overview.svm_id or (owners.pop() if len(owners) == 1 else None)
-    for disk in main.disks:  # those of the whole cluster
+    for disk in main.disks.values():  # those of the whole cluster
         if disk.svm_id == own:
             yield Sample(f.DISK_AVAILABLE, (disk.disk, disk.tier), disk.available)
             yield Sample(f.DISK_SIZE, (disk.disk, disk.tier), disk.size)
-    for store, ratio in snapshot.oplog.utilisation.items() if snapshot.oplog is not None else ():
+    for store, ratio in snapshot.oplog.utilisation.items() if snapshot.oplog else ():
         yield Sample(f.OPLOG_UTILISATION, (store,), ratio)
-    frontend, hosted = main.frontend_labels, [row.label for row in main.hosted.rows]
+    hosted, frontend = [row.label for row in main.hosted.rows], main.frontend_labels
     rows = dict(zip(frontend, main.frontend.rows, strict=True)) | dict(zip(hosted, main.hosted.rows, strict=True))
     for vdisk, row in rows.items():
         file = row.file

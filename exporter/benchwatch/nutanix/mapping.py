@@ -22,21 +22,15 @@ def load_mapping(settings: NutanixSettings, folder: Path) -> Mapped:
         raise ConfigError(f"{folder / settings.mapping_file}: {error}") from None
 
 
-class Selection:
-    """The vdisks whose own pages are read: those mapped or included, but not excluded."""
+def selected(row: VdiskRow, selection: VdiskSelection, mapping: Mapped) -> bool:
+    """Whether the vdisk's own page is read: it is mapped or included, but not excluded."""
+    names = {row.label, row.name, row.file} - {""}
 
-    def __init__(self, selection: VdiskSelection, mapping: Mapped) -> None:
-        self._selection = selection
-        self._mapping = mapping
+    def matches(patterns: Iterable[str]) -> bool:
+        return any(re.fullmatch(pattern, name) for pattern in patterns for name in names)
 
-    def __contains__(self, row: VdiskRow) -> bool:
-        names = {row.label, row.name, row.file} - {""}
-
-        def matches(patterns: Iterable[str]) -> bool:
-            return any(re.fullmatch(pattern, name) for pattern in patterns for name in names)
-
-        is_wanted = row.file.lower() in self._mapping or matches(self._selection.include)
-        return is_wanted and not matches(self._selection.exclude)
+    is_wanted = row.file.lower() in mapping or matches(selection.include)
+    return is_wanted and not matches(selection.exclude)
 
 
 class Unlisted:
@@ -71,10 +65,6 @@ class Unlisted:
         late = now - KEEP_INTERVALS * self._interval
         new = [name for name, since in self._missing.items() if since <= late and name not in self._reported]
         self._reported.update(new)
-        return list(map(self._sentence, new))
-
-    def _sentence(self, name: str) -> str:
-        vm = self._mapping[name].vm
-        of_vm = f" (vm {excerpt(vm)})" if vm else ""
         expected = "expected the uuid in the name of a vdisk of a running VM"
-        return f"mapping: no configured CVM lists the vdisk {excerpt(name)}{of_vm}: {expected}"
+        vms = {name: f" (vm {excerpt(vm)})" if (vm := self._mapping[name].vm) else "" for name in new}
+        return [f"mapping: no configured CVM lists the vdisk {excerpt(name)}{vms[name]}: {expected}" for name in new]

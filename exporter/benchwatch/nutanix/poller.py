@@ -5,32 +5,32 @@ recently read first, up to a maximum per poll and until the poll interval is use
 a grid of the interval and never overlap. The numbers of the main page are shown before other pages are requested. A
 page that fails is counted; a vdisk that disappears between the main page and its own is not an error.
 
-Numbers are shown only while they are younger than three intervals (those of a vdisk's own page: three rounds of turns),
-by the monotonic clock at the time of the scrape, even while a poll is waiting. After that, the CVM counts as down.
+Numbers are shown only while they are younger than three intervals (those of a vdisk's own page: three rounds of turns).
+After that, the CVM counts as down.
 """
 
 import logging
 import math
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import get_args
 
+from ..metrics.samples import Family
 from ..values.printable import printable
+from . import families as f
 from .client import Client, NoAnswer, PageError
 from .cvm_settings import KEEP_INTERVALS, CvmSettings, Mapped, NutanixSettings
-from .cvm_snapshot import CvmSource, Detail, Snapshot, Status
-from .mapping import Selection
+from .cvm_snapshot import Clock, CvmSource, Detail, Snapshot
+from .families import Series
+from .mapping import selected
 from .pages.main_page import MainPage, VdiskRow, read_main_page
-from .pages.notes import Unrecognised
 from .pages.oplog_page import OplogPage, read_oplog_page
+from .pages.tables import Notes
 from .pages.vdisk_page import read_vdisk_page
 
 _log = logging.getLogger(__name__)
-
-Clock = Callable[[], float]
 
 
 class Poller(CvmSource):
@@ -51,53 +51,21 @@ class Poller(CvmSource):
         monotonic: Clock = time.monotonic,
         wait: Callable[[float], bool] | None = None,
     ) -> None:
-        self._changing = threading.Lock()
-        self._status = Status()
-        super().__init__(cvm.name, mapping)
+        super().__init__(cvm.name, mapping, KEEP_INTERVALS * settings.poll_interval, monotonic)
         self.name = cvm.name
         self.url = client.url
         self._settings = settings
-        self._selection = Selection(settings.vdisks, mapping)
         self._client = client
         self._wall_clock = wall_clock
-        self._monotonic = monotonic
         self._stopping = threading.Event()
         self._wait = wait or self._stopping.wait
-        self._errors: Counter[tuple[str, str]] = Counter()
-        self._unrecognised: Counter[str] = Counter()
-        self._unmatched = 0
+        self._polled: dict[Series, float] = {(f.CVM_POLL_DURATION, ()): 0, (f.CVM_UNMATCHED_ROWS, ()): 0}
         self._turns: list[str] = []
         """Selected vdisks, the one whose page was requested last at the end."""
         self._broken: set[str] = set()
         """Vdisks whose page could not be used at their last turn. A missing page is an error only the second time: the
         vdisk may be gone from the next main page."""
         self._conditions: dict[str, str] = {}
-        self._keep = KEEP_INTERVALS * settings.poll_interval
-        """Seconds for which numbers are shown after their page was read."""
-        self._keep_details = self._keep
-        self._created = monotonic()
-
-    @property
-    def status(self) -> Status:
-        """The current state, without pages that are too old to be shown."""
-        now = self._monotonic()
-        with self._changing:
-            status = self._status
-            snapshot = status.snapshot
-            if snapshot is not None:
-                snapshot = snapshot.younger(now - self._keep, now - self._keep_details)
-            if snapshot is not status.snapshot:
-                status = replace(status, snapshot=snapshot)
-            is_silent = snapshot is None and (status.up or (status.up is None and now - self._created >= self._keep))
-            if is_silent:
-                status = replace(status, up=False, error=f"no page read for {self._keep:g} s or more")
-            self._status = status
-            return status
-
-    @status.setter
-    def status(self, status: Status) -> None:
-        with self._changing:
-            self._status = status
 
     def start(self) -> None:
         """Poll in a separate thread: at once, then at every interval."""
@@ -110,37 +78,30 @@ class Poller(CvmSource):
     def run(self) -> None:
         """Poll until stopped."""
         interval = self._settings.poll_interval
-        start = self._monotonic()
+        start = self._clock()
         while True:
             self.poll()
-            passed = self._monotonic() - start
+            passed = self._clock() - start
             if self._wait(interval - passed % interval) or self._stopping.is_set():
                 return
 
     def poll(self) -> None:
         """Read the pages once and replace the status."""
-        began = self._monotonic()
-        error_text = ""
+        began = self._clock()
+        problem = ""
         try:
             self._read(began)
         except PageError as error:
             self._fail("main", error)
-            error_text = error.text
+            problem = error.text
         except Exception:  # without this, the thread would end and leave old numbers that look new
             _log.exception("cvm %s: an error in benchwatch itself", self.name)
-            self._errors["main", "internal"] += 1
-            error_text = "an error in benchwatch; see its log"
+            self._add(f.CVM_PAGE_ERRORS, "main", "internal")
+            problem = "an error in benchwatch; see its log"
+        self._polled[f.CVM_POLL_DURATION, ()] = self._clock() - began
         status = self.status
-        self.status = replace(
-            status,
-            polls=status.polls + 1,
-            up=bool(status.up) and not error_text,
-            duration=self._monotonic() - began,
-            error=error_text or status.error,
-            errors=dict(self._errors),
-            unrecognised=dict(self._unrecognised),
-            unmatched=self._unmatched,
-        )
+        up = bool(status.up) and not problem
+        self.status = replace(status, up=up, error=problem or status.error, polled=dict(self._polled))
 
     def _read(self, began: float) -> None:
         """Read the pages and show them. Raises PageError if the main page cannot be used."""
@@ -148,10 +109,11 @@ class Poller(CvmSource):
         main = read_main_page(self._client.get("/"), self._settings.max_vdisks)
         if not main.recognised:
             raise PageError("not_a_cvm", "the page does not look like the main page of a CVM")
-        snapshot = Snapshot(self._wall_clock(), main, read=self._monotonic())
-        self._unmatched += len(main.unmatched)
+        snapshot = Snapshot(self._wall_clock(), main, until=self._clock() + self._keep)
+        self._add(f.CVM_UNMATCHED_ROWS, times=len(main.unmatched))
         self._report("main", "")
-        unread = self._count(main.unrecognised)
+        self._count(main)
+        unread = main.left_out.total()
         text = f"{unread} items not recognised: run benchwatch nutanix check"
         self._report("main, in part", "unrecognised" if unread else "", text)
         if previous is not None and _process(previous.main) != _process(main):
@@ -159,42 +121,30 @@ class Poller(CvmSource):
         elif previous is not None:
             hosted = {row.label for row in main.hosted.rows}
             details = {vdisk: detail for vdisk, detail in previous.details.items() if vdisk in hosted}
-            snapshot = replace(snapshot, details=details, oplog=previous.oplog, oplog_read=previous.oplog_read)
+            snapshot = replace(snapshot, details=details, oplog=previous.oplog, oplog_until=previous.oplog_until)
         self._show(snapshot)
         details = dict(snapshot.details)
         answers = self._read_details(main, details, began)
         snapshot = replace(snapshot, details=details)
         if answers and self._settings.oplog_flush_stats:
-            snapshot = replace(snapshot, oplog=self._oplog(), oplog_read=self._monotonic())
+            snapshot = replace(snapshot, oplog=self._oplog(), oplog_until=self._clock() + self._keep)
         self._show(snapshot)
-
-    def _oplog(self) -> OplogPage | None:
-        try:
-            page = read_oplog_page(self._client.get("/oplog_flush_stats"))
-            if not page.recognised:
-                raise PageError("not_a_cvm", "the page has no row of totals")
-        except PageError as error:
-            self._fail("oplog_flush_stats", error)
-            return None
-        self._report("oplog_flush_stats", "")
-        self._count(page.unrecognised)
-        return page
 
     def _read_details(self, main: MainPage, details: dict[str, Detail], began: float) -> bool:
         """Read some of the details again; whether the CVM still answers."""
-        selected = {row.label: row for row in main.hosted.rows if row in self._selection}
-        most = self._settings.vdisks.max_detail_pages
-        self._keep_details = self._keep * max(math.ceil(len(selected) / max(most, 1)), 1)
-        known = dict.fromkeys(vdisk for vdisk in self._turns if vdisk in selected)
-        self._turns = [*(vdisk for vdisk in selected if vdisk not in known), *known]
-        self._broken.intersection_update(selected)
-        for index, vdisk in enumerate(self._turns[:most]):
-            if self._stopping.is_set() or (index and self._monotonic() - began >= self._settings.poll_interval):
+        vdisks = self._settings.vdisks
+        wanted = {row.label: row for row in main.hosted.rows if selected(row, vdisks, self._mapping)}
+        rounds = max(math.ceil(len(wanted) / max(vdisks.max_detail_pages, 1)), 1)
+        known = dict.fromkeys(vdisk for vdisk in self._turns if vdisk in wanted)
+        self._turns = [*(vdisk for vdisk in wanted if vdisk not in known), *known]
+        self._broken.intersection_update(wanted)
+        for index, vdisk in enumerate(self._turns[: vdisks.max_detail_pages]):
+            if self._stopping.is_set() or (index and self._clock() - began >= self._settings.poll_interval):
                 break
             self._turns.append(self._turns.pop(0))
             details.pop(vdisk, None)
             try:
-                details[vdisk] = self._detail(vdisk, selected[vdisk])
+                details[vdisk] = self._detail(vdisk, wanted[vdisk], rounds * self._keep)
                 self._broken.discard(vdisk)
             except PageError as error:
                 may_be_gone = error.reason in ("http_status", "not_a_cvm") and vdisk not in self._broken
@@ -207,27 +157,38 @@ class Poller(CvmSource):
             self._report("vdisk_stats", "")
         return True
 
-    def _detail(self, vdisk: str, row: VdiskRow) -> Detail:
+    def _detail(self, vdisk: str, row: VdiskRow, keep: float) -> Detail:
         page = read_vdisk_page(self._client.get_vdisk(row.links))
         stats = page.of(vdisk)
         if stats is None:
             raise PageError("not_a_cvm", f"the page of vdisk {vdisk} has no data about it")
-        self._count(page.unrecognised)
-        return Detail(self._wall_clock(), stats, self._monotonic())
+        self._count(page)
+        return Detail(self._wall_clock(), stats, self._clock() + keep)
+
+    def _oplog(self) -> OplogPage | None:
+        try:
+            page = read_oplog_page(self._client.get("/oplog_flush_stats"))
+            if not page.recognised:
+                raise PageError("not_a_cvm", "the page has no row of totals")
+        except PageError as error:
+            self._fail("oplog_flush_stats", error)
+            return None
+        self._report("oplog_flush_stats", "")
+        self._count(page)
+        return page
 
     def _show(self, snapshot: Snapshot) -> None:
         self.status = replace(self._status, up=True, last_success=snapshot.time, snapshot=snapshot, error="")
 
-    def _count(self, unrecognised: Iterable[Unrecognised]) -> int:
-        """Count what was left out; returns how much it is."""
-        found: Counter[str] = Counter()
-        for section, _, times in unrecognised:
-            found[section] += times
-        self._unrecognised += found
-        return found.total()
+    def _count(self, page: Notes) -> None:
+        for section, times in page.left_out.items():
+            self._add(f.CVM_UNRECOGNISED_ROWS, section, times=times)
+
+    def _add(self, counter: Family, *labels: str, times: int = 1) -> None:
+        self._polled[counter, labels] = self._polled.get((counter, labels), 0) + times
 
     def _fail(self, page: str, error: PageError) -> None:
-        self._errors[page, error.reason] += 1
+        self._add(f.CVM_PAGE_ERRORS, page, error.reason)
         self._report(page, error.reason, error.text)
 
     def _report(self, page: str, condition: str, text: str = "") -> None:

@@ -1,90 +1,66 @@
 """The ways in which a real page may differ from the published ones, by name: in content or in style."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from html import escape
-from typing import Any, Literal, NamedTuple
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 from benchwatch.nutanix.simulator.page_html import (
     BAR,
     Cell,
-    Heading,
     PageBar,
     PageColumn,
     PageDocument,
     PageSection,
-    PageWriter,
+    render,
 )
 
 from .other_units import OTHER_UNITS, UNKNOWN_UNITS, change_units
-
-
-@dataclass(frozen=True)
-class Style:
-    """How the HTML is written; `heading` overrides the sections' own."""
-
-    heading: Heading | None = None
-    space: str = " "
-    escape_less_than: bool = True
-    quotes: Literal["links", "all", "none"] = "links"
-    upper_case: bool = False
-    unclosed: bool = False
-    multiline: bool = False
-    empty: str = ""
-    header_every: int = 0
-    """Rows after which the header is repeated; 0: never."""
-
-
-class StyledWriter(PageWriter):
-    """Writes pages in another style."""
-
-    def __init__(self, style: Style) -> None:
-        self._style = style
-
-    def heading(self, heading: Heading, title: str) -> str:
-        found = super().heading(self._style.heading or heading, title.replace(" ", "\0"))
-        return found.replace("\0", self._style.space)
-
-    def rows(self, header: list[str], body: list[str]) -> list[str]:
-        every = self._style.header_every
-        for index in range(len(body) // every * every, 0, -every) if every else ():
-            body[index:index] = header
-        return header + body
-
-    def cell(self, cell: Cell) -> str:
-        if isinstance(cell, PageBar) or not (cell is None or self._style.multiline):
-            return super().cell(cell)
-        content = self._style.empty
-        if cell is not None:
-            content = super().cell(cell)[len("<td>") :].removesuffix(f"</{self._cased('td')}>")
-        return self.tag("td", f"\n  {content}\n" if self._style.multiline else content)
-
-    def tag(self, name: str, content: str, **attributes: str) -> str:
-        found = super().tag(self._cased(name), content, **attributes)
-        is_open = self._style.unclosed and name in ("td", "th", "tr", "p")
-        return found.removesuffix(f"</{self._cased(name)}>") if is_open else found
-
-    def attribute(self, name: str, value: str) -> str:
-        quotes = {"all": '"', "none": "", "links": '"' if name == "href" else ""}[self._style.quotes]
-        return f"{self._cased(name)}={quotes}{escape(value) if quotes else value}{quotes}"
-
-    def text(self, text: str) -> str:
-        return super().text(text) if self._style.escape_less_than else text.replace("&", "&amp;")
-
-    def _cased(self, name: str) -> str:
-        return name.upper() if self._style.upper_case else name
-
 
 Change = Callable[[PageDocument], PageDocument]
 
 
 class Variation(NamedTuple):
-    """`style` has the changed fields of Style; `absent` says what the page no longer shows."""
+    """`change` is of the content, `style` of the HTML; `absent` says what the page no longer shows."""
 
     description: str
     change: Change | None = None
-    style: Mapping[str, Any] = {}
+    style: Callable[[str], str] = str
     absent: str = ""
+
+
+def _replaced(pattern: str, new: str) -> Callable[[str], str]:
+    """A style that replaces a pattern (`^` and `$` are those of lines, of which each cell of data is one)."""
+    return partial(re.compile(pattern, re.MULTILINE).sub, new)
+
+
+def _empty(sign: str) -> Variation:
+    return Variation(f"{sign} for no value", style=_replaced("^<td></td>$", f"<td>{sign}</td>"))
+
+
+def _upper_case(html: str) -> str:
+    html = re.sub(r"(?<=[<\s])(?:border|colspan|bgcolor|href)=", lambda attribute: attribute[0].upper(), html)
+    return re.sub(r"</?[a-z]\w*", lambda tag: tag[0].upper(), html)
+
+
+def _repeated_header(html: str) -> str:
+    """Each header again after every 2 rows."""
+
+    def table(found: re.Match[str]) -> str:
+        rows = re.findall("<tr>\n.*?</tr>\n", found[0], re.DOTALL)
+        header = [row for row in rows if "<th" in row]
+        body = rows[len(header) :]
+        for index in range(len(body) // 2 * 2, 0, -2):
+            body[index:index] = header
+        return "".join(("<table border=1>\n", *header, *body, "</table>"))
+
+    return re.sub(r"<table border=1>\n.*?</table>", table, html, flags=re.DOTALL)
+
+
+def _spaced(space: str) -> Change:
+    """Titles with this character for each space."""
+    return each(lambda section: replace(section, title=section.title.replace(" ", space)))
 
 
 def each(change: Callable[[PageSection], PageSection], *keys: str) -> Change:
@@ -197,7 +173,9 @@ _MISSING_SECTIONS = (
 
 PAGE_VARIATIONS: Mapping[str, Variation] = {
     "titles-2014": Variation(
-        "`Hosted&nbsp;Active&nbsp;VDisks`", _titled(hosted_vdisks="Hosted Active VDisks"), {"space": "&nbsp;"}
+        "`Hosted&nbsp;Active&nbsp;VDisks`",
+        lambda document: _spaced("\0")(_titled(hosted_vdisks="Hosted Active VDisks")(document)),
+        _replaced("\0", "&nbsp;"),
     ),
     "titles-newer": Variation("`NFS Worker` for `NFS Slave`", _titled(nfs="NFS Worker")),
     "local-and-remote": Variation(
@@ -206,20 +184,25 @@ PAGE_VARIATIONS: Mapping[str, Variation] = {
         absent="the sources by their old names",
     ),
     "no-titles": Variation("main page without titles", _titled(hosted_vdisks="", nfs="", cluster_state="")),
-    "nbsp": Variation("&nbsp; in titles", style={"space": "&nbsp;"}),
-    "nbsp-character": Variation("U+00A0 in titles", style={"space": "\u00a0"}),
-    **{f"headings-{tag}": Variation(f"titles in <{tag}>", style={"heading": tag}) for tag in ("h1", "h2", "h3", "b")},
-    "headings-table": Variation("each title in a table of its own", style={"heading": "table"}),
-    "raw-less-than": Variation("`<` in texts not escaped", style={"escape_less_than": False}),
-    "attributes-unquoted": Variation("no quotes in tags", style={"quotes": "none"}),
-    "attributes-quoted": Variation("all attributes quoted", style={"quotes": "all"}),
-    "upper-case": Variation("tags in upper case", style={"upper_case": True}),
-    "unclosed": Variation("td, th, tr and p not closed", style={"unclosed": True}),
-    "multiline": Variation("cells over several lines", style={"multiline": True}),
-    "repeated-header": Variation("header again after every 2 rows", style={"header_every": 2}),
-    "empty-nbsp": Variation("&nbsp; for no value", style={"empty": "&nbsp;"}),
-    "empty-dash": Variation("- for no value", style={"empty": "-"}),
-    "empty-na": Variation("N/A for no value", style={"empty": "N/A"}),
+    "nbsp": Variation("&nbsp; in titles", _spaced("\0"), _replaced("\0", "&nbsp;")),
+    "nbsp-character": Variation("U+00A0 in titles", _spaced("\u00a0")),
+    **{
+        f"headings-{tag}": Variation(f"titles in <{tag}>", each(partial(replace, heading=tag)))
+        for tag in ("h1", "h2", "h3", "b")
+    },
+    "headings-table": Variation("each title in a table of its own", each(partial(replace, heading="table"))),
+    "raw-less-than": Variation("`<` in texts not escaped", style=_replaced("&lt;", "<")),
+    "attributes-unquoted": Variation("no quotes in tags", style=_replaced('="([^"]*)"', r"=\1")),
+    "attributes-quoted": Variation(
+        "all attributes quoted", style=_replaced(r"(border|colspan|bgcolor)=(\w+)", r'\1="\2"')
+    ),
+    "upper-case": Variation("tags in upper case", style=_upper_case),
+    "unclosed": Variation("td, th, tr and p not closed", style=_replaced("</(?:td|th|tr|p)>", "")),
+    "multiline": Variation("cells over several lines", style=_replaced("^<td>(.*)</td>$", r"<td>\n  \1\n</td>")),
+    "repeated-header": Variation("header again after every 2 rows", style=_repeated_header),
+    "empty-nbsp": _empty("&nbsp;"),
+    "empty-dash": _empty("-"),
+    "empty-na": _empty("N/A"),
     "percent-signs": Variation("all percentages with their sign", _signs(True)),
     "percent-bare": Variation("all percentages without their sign", _signs(False)),
     "columns-reordered": Variation("columns in another order, groups split", each(_reordered_columns)),
@@ -264,10 +247,10 @@ PAGE_VARIATIONS: Mapping[str, Variation] = {
 
 def write(document: PageDocument, variations: Iterable[str]) -> str:
     """The page's HTML with these page variations; other names are ignored."""
-    style = Style()
-    for name in variations:
-        variation = PAGE_VARIATIONS.get(name)
-        if variation is not None:
-            style = replace(style, **variation.style)
-            document = variation.change(document) if variation.change else document
-    return StyledWriter(style).page(document)
+    chosen = [PAGE_VARIATIONS[name] for name in variations if name in PAGE_VARIATIONS]
+    for variation in chosen:
+        document = variation.change(document) if variation.change else document
+    html = render(document)
+    for variation in chosen:
+        html = variation.style(html)
+    return html

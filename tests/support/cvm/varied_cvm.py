@@ -60,7 +60,8 @@ class _Handler(CvmHandler):
             self._under_way = False
             self.cvm.leave()
 
-    def reply(self, body: bytes, status: int, content_type: str = "text/html") -> None:
+    def reply(self, text: str, status: int, content_type: str = "text/html") -> None:
+        body = text.encode()
         self.head(status, content_type, Content_Length=str(len(body)))
         self._leave()  # before the last byte, after which the client may send another request
         self.wfile.write(body)
@@ -71,11 +72,11 @@ class _Handler(CvmHandler):
         elif "not-http" in variations:
             self.wfile.write(b"SSH-2.0-OpenSSH_8.0\r\n")
         elif "http500" in variations:
-            self.reply(b"internal error\n", 500)
+            self.reply("internal error\n", 500)
         elif "redirect" in variations:
             self.head(302, Location=f"http://127.0.0.1:1/h/gflags?from={self.cvm.number}")
         elif "tangled" in variations:
-            self.reply(b"<b></p>" * (15 * 1024 * 1024 // 7), 200)
+            self.reply("<b></p>" * (15 * 1024 * 1024 // 7), 200)
         elif "gzip" in variations:
             body = gzip.compress(b"\0" * HUGE_BYTES)
             self.head(200, Content_Encoding="gzip", Content_Length=str(len(body)))
@@ -91,9 +92,10 @@ class _Handler(CvmHandler):
             if page is None:
                 super().do_GET()
             else:
-                self._page(page.encode(), variations)
+                self._page(page, variations)
 
-    def _page(self, body: bytes, variations: set[str]) -> None:
+    def _page(self, page: str, variations: set[str]) -> None:
+        body = page.encode()
         part = body[: len(body) // 2]
         if "slow-header" in variations:
             self._drip(b"HTTP/1.1 200 OK\r\nX-Padding: " + b"x" * 100_000)
@@ -117,7 +119,7 @@ class _Handler(CvmHandler):
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
             self.wfile.write(b"0\r\n\r\n")
         else:
-            self.reply(body, 200)
+            self.reply(page, 200)
 
     def _drip(self, body: bytes) -> None:
         for index in range(len(body)):
@@ -187,7 +189,7 @@ class VariedCvm(SimulatedCvm):
         vdisks = self.cluster.vdisks
         if "vdisk-gone" in self.variations and target.endswith(f"?vdisk_id={self._last}") and self._last in vdisks:
             vdisks.remove(self._last)
-        document = self.document(target)
+        document = self.cluster.page(self.number, target)
         html = None if document is None else write(document, self.variations)
         if html and "restart" in self.variations and self.cluster.second >= RESTART_SECONDS:
             return html.replace("30986558", "30986559").replace("20240506-", "20240507-")

@@ -5,21 +5,20 @@ unknown label or unit is left out and noted.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from ...metrics.samples import Family
 from ..families import Series
-from .notes import Notes
 from .quantities import BYTES, MAX_NAME, PLAIN, Dimension, PrintedUnit, QuantityUnreadable, number, read_label
-from .tables import PageTable, collapse, identifier
+from .tables import Notes, PageTable, collapse, identifier
 
 MAX_LABELLED = 64
 """Rows that are read of a table with labelled rows; each may become a series."""
 
 _Field = TypeVar("_Field")
 
-Fields = Mapping[tuple[str, Dimension], _Field]
-"""What columns become, by label: (words in lower case, dimension of the unit)."""
+Fields = Mapping[tuple[str, Dimension | Literal["any"]], _Field | None]
+"""What columns become, by label: (words in lower case, dimension of the unit); None is skipped."""
 
 
 class VdiskColumn(NamedTuple):
@@ -29,10 +28,8 @@ class VdiskColumn(NamedTuple):
     labels: tuple[str, ...] = ()
     bytes: Family | None = None
     """The family of the second number in cells such as `2, 8KB`: 2 operations, together of 8 KB."""
-    largest: float | None = None
-    """The greatest number, if not that of the unit: a part of an interval may exceed 1 where operations overlap."""
-    average_of: tuple[Series, ...] = ()
-    """The rates of what it is an average of: 0 is no measurement unless one of them is above 0."""
+    average_of: Family | None = None
+    """The rates (those with its labels) that it is an average of: 0 is no measurement unless one of them is above 0."""
 
     def __str__(self) -> str:
         """The metric, as in a query."""
@@ -49,29 +46,20 @@ class TableColumn(NamedTuple):
     unit: PrintedUnit
 
 
-def printed(label: tuple[str, str]) -> str:
-    """A column's label as a reader of the page sees it."""
-    return " / ".join(part for part in label if part)
+def excerpt(cells: list[str]) -> str:
+    """The beginning of a row, for a message."""
+    return repr(" | ".join(collapse(cell) for cell in cells[:4]))
 
 
-def read_columns(
-    table: PageTable,
-    section: str,
-    fields: Fields[_Field],
-    notes: Notes,
-    texts: Mapping[str, _Field],
-    ignored: frozenset[str] = frozenset(),
-) -> dict[_Field, TableColumn]:
-    """The columns that are understood, by what they become.
-
-    `texts` are columns of texts by the words of their labels, with any unit; columns with `ignored` words are skipped.
-    """
+def read_columns(table: PageTable, section: str, fields: Fields[_Field], notes: Notes) -> dict[_Field, TableColumn]:
+    """The columns that are understood, by what they become."""
     columns: dict[_Field, TableColumn] = {}
     twice: set[_Field] = set()
-    for position, parts in enumerate(table.columns):
-        name, label = printed(parts), read_label(" ".join(parts))
-        field = texts.get(label.words) or fields.get((label.words, label.unit.dimension))
-        if label.words in ignored or not name:
+    for position, name in enumerate(table.columns):
+        label = read_label(name)
+        key = label.words, label.unit.dimension
+        field = fields.get(key, fields.get((label.words, "any")))
+        if not name or (field is None and (label.words, "any") in fields):
             continue
         if label.unknown:
             notes.refuse(section, f"column {name!r}: the unit {label.unknown!r} is not known")
@@ -101,36 +89,34 @@ def read_numbers(
     for column in columns:
         series = column.family, column.labels
         if column.average_of and 0 in numbers[series]:
-            happened = zip(
-                numbers[series], *(numbers[rate] for rate in column.average_of if rate in numbers), strict=True
-            )
-            numbers[series] = [None if row[0] == 0 and not any(row[1:]) else row[0] for row in happened]
+            rates = [
+                numbers[family, labels]
+                for family, labels in numbers
+                if family is column.average_of and labels[: len(column.labels)] == column.labels
+            ]
+            happened = map(any, zip(*rates, strict=True)) if rates else [False] * len(rows)
+            pairs = zip(numbers[series], happened, strict=True)
+            numbers[series] = [None if average == 0 and not some else average for average, some in pairs]
     return numbers
-
-
-def excerpt(cells: list[str]) -> str:
-    """The beginning of a row, for a message."""
-    return repr(" | ".join(collapse(cell) for cell in cells[:4]))
 
 
 def _numbers(
     texts: Sequence[str], column: VdiskColumn, place: TableColumn, section: str, notes: Notes
 ) -> dict[Series, Sequence[float | None]]:
-    series = column.family, column.labels
-    unit = place.unit
-    largest = unit.largest if column.largest is None else column.largest
+    series, unit = (column.family, column.labels), place.unit
     try:  # whole numbers only, as in most columns: this is where the time goes on a large page
         values = [int(text) * unit.multiply / unit.divide for text in texts]
     except (ValueError, OverflowError):
         pass
     else:
         digits = "".join(texts)
-        if not texts or (digits.isdecimal() and digits.isascii() and max(values) <= largest):
+        if not texts or (digits.isdecimal() and digits.isascii() and max(values) <= unit.largest):
             return {series: values}
     known: dict[str, tuple[float | None, float | None]] = {}
     for text in dict.fromkeys(texts):
         try:
-            known[text] = _pair(text, unit) if column.bytes else (number(text, unit, largest), None)
+            # Where operations overlap, a vdisk is busy for more than an interval.
+            known[text] = _pair(text, unit) if column.bytes else (number(text, unit, of_a_whole=False), None)
         except QuantityUnreadable:
             known[text] = None, None
             notes.refuse(section, f"cell {text!r} under {place.label!r}")
@@ -143,53 +129,39 @@ def _numbers(
 def _pair(text: str, unit: PrintedUnit) -> tuple[float | None, float | None]:
     """The operations of a cell `2, 8KB` or `2`, and their bytes."""
     first, comma, second = text.partition(",")
-    if not comma:
-        return number(text, unit), None
     if second.strip().isdecimal():  # 1,234 may be one number with a separator, or two numbers
         raise QuantityUnreadable(text)
-    return number(first.strip(), unit), number(second.strip(), BYTES)
+    return number(first.strip(), unit), number(second.strip(), BYTES) if comma else None
 
 
 def labelled_rows(
-    table: PageTable,
-    section: str,
-    fields: Fields[str],
-    notes: Notes,
-    *,
-    labels: Sequence[str] = (),
-    units: Mapping[str, PrintedUnit] | None = None,
-    ignored: frozenset[str] = frozenset(),
+    table: PageTable, section: str, fields: Fields[str], notes: Notes, units: Mapping[str, PrintedUnit] | None = None
 ) -> dict[str, dict[str, float | None]]:
     """The numbers by field, None for no value, of each row of a table with labelled rows, by its label.
 
-    The labels are in the column headed by one of `labels`, else in the first column without numbers. A column that
-    names no unit has the unit that `units` has for its field; without `units`, the one in the label of the row.
+    The labels are in the column of the field `label`, else in the first column without numbers. A column that names no
+    unit has the unit that `units` has for its field; without `units`, the one in the label of the row.
     """
-    columns = read_columns(table, section, fields, notes, dict.fromkeys(labels, "label"), ignored)
-    numeric = {column.position for field, column in columns.items() if field != "label"}
-    first = min(set(range(len(table.columns) + 1)) - numeric)
-    where = columns.pop("label").position if "label" in columns else first
+    columns = read_columns(table, section, fields, notes)
+    used = {column.position for field, column in columns.items() if field != "label"}
+    where = columns.pop("label").position if "label" in columns else min({*range(len(used) + 1)} - used)
     rows: dict[str, dict[str, float | None]] = {}
     names: set[str] = set()
     for cells in notes.first(table.rows, MAX_LABELLED, section):
         label = collapse(cells[where]) if where < len(cells) else ""
         name = identifier(label)
-        if len(label) > MAX_NAME:
-            notes.refuse(section, f"row {label[:MAX_NAME]!r}")
-        elif name in names:
-            notes.refuse(section, f"row {label!r}: a second row with this name")
-        elif not name:
+        if not name or name in names or len(label) > MAX_NAME:
             if any(cells):
-                notes.refuse(section, f"row {excerpt(cells)}")
-        else:
-            names.add(name)
-            rows[label] = {}
-            for field, column in columns.items():
-                if column.position >= len(cells):
-                    continue
-                unit = column.unit
-                if unit is PLAIN:
-                    unit = read_label(label).unit if units is None else units.get(field, PLAIN)
+                again = f"{label!r}: a second row with this name" if name in names else excerpt(cells)
+                notes.refuse(section, f"row {again}")
+            continue
+        names.add(name)
+        rows[label] = {}
+        for field, column in columns.items():
+            unit = column.unit
+            if unit is PLAIN:
+                unit = read_label(label).unit if units is None else units.get(field, PLAIN)
+            if column.position < len(cells):
                 try:
                     rows[label][field] = number(cells[column.position], unit)
                 except QuantityUnreadable:

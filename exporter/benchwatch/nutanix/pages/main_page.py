@@ -22,24 +22,20 @@ from typing import NamedTuple
 from ...values.printable import printable
 from .. import families as f
 from ..families import Series
-from .columns import Fields, VdiskColumn, excerpt, printed, read_columns, read_numbers
-from .notes import Notes, Unrecognised
+from .columns import Fields, VdiskColumn, excerpt, read_columns, read_numbers
 from .overview import Overview, is_overview, read_overview
-from .quantities import LARGEST, MAX_NAME, NO_VALUE, UNITS, QuantityUnreadable, label_value, read_label
-from .tables import PageTable, read_tables
+from .quantities import GIGABYTES, MAX_NAME, NO_VALUE, QuantityUnreadable, label_value, read_label
+from .tables import Notes, PageTable, read_tables
 
 HOSTED, FRONTEND, CLUSTER, OVERVIEW = "hosted_vdisks", "nfs", "cluster_state", "overview"
+MAX_VDISKS = 10_000
+MAX_CVMS = 200
 
 _TITLES = {
     HOSTED: re.compile(r"hosted (active )?v-?disks?"),
     FRONTEND: re.compile(r"nfs (slave|worker)s?"),
     CLUSTER: re.compile(r"cluster state"),
 }
-
-_OPS = (("read",), ("write",))
-_BACKEND_RATES = tuple((f.BACKEND_OPS, op) for op in _OPS)
-_FRONTEND_RATES = tuple((f.FRONTEND_OPS, op) for op in _OPS)
-_IDENTITY: Mapping[str, VdiskColumn | str] = {"vdisk id": "id", "vdisk name": "name"}
 HOSTED_COLUMNS: Fields[VdiskColumn] = {
     ("usage", "bytes"): VdiskColumn(f.USAGE),
     ("dedup", "bytes"): VdiskColumn(f.DEDUP),
@@ -56,11 +52,11 @@ HOSTED_COLUMNS: Fields[VdiskColumn] = {
     ("random", "ops/s"): VdiskColumn(f.BACKEND_RANDOM),
     ("read", "bytes/s"): VdiskColumn(f.BACKEND_BYTES, ("read",)),
     ("write", "bytes/s"): VdiskColumn(f.BACKEND_BYTES, ("write",)),
-    ("avg latency", "seconds"): VdiskColumn(f.BACKEND_LATENCY, average_of=_BACKEND_RATES),
-    ("avg op size", ""): VdiskColumn(f.BACKEND_SIZE, average_of=_BACKEND_RATES),
-    ("avg op size", "bytes"): VdiskColumn(f.BACKEND_SIZE, average_of=_BACKEND_RATES),
+    ("avg latency", "seconds"): VdiskColumn(f.BACKEND_LATENCY, average_of=f.BACKEND_OPS),
+    ("avg op size", ""): VdiskColumn(f.BACKEND_SIZE, average_of=f.BACKEND_OPS),
+    ("avg op size", "bytes"): VdiskColumn(f.BACKEND_SIZE, average_of=f.BACKEND_OPS),
     ("avg qlen", ""): VdiskColumn(f.QUEUE_LENGTH),
-    ("busy", "ratio"): VdiskColumn(f.BUSY, largest=LARGEST),
+    ("busy", "ratio"): VdiskColumn(f.BUSY),
 }
 FRONTEND_COLUMNS: Fields[VdiskColumn] = {
     ("unstable data", "bytes"): VdiskColumn(f.UNSTABLE_BYTES),
@@ -73,22 +69,25 @@ FRONTEND_COLUMNS: Fields[VdiskColumn] = {
     ("error", "ops/s"): VdiskColumn(f.FRONTEND_ERRORS),
     ("read", "bytes/s"): VdiskColumn(f.FRONTEND_BYTES, ("read",)),
     ("write", "bytes/s"): VdiskColumn(f.FRONTEND_BYTES, ("write",)),
-    ("avg latency read", "seconds"): VdiskColumn(f.FRONTEND_LATENCY, ("read",), average_of=_FRONTEND_RATES[:1]),
-    ("avg latency write", "seconds"): VdiskColumn(f.FRONTEND_LATENCY, ("write",), average_of=_FRONTEND_RATES[1:]),
-    ("avg op size", ""): VdiskColumn(f.FRONTEND_SIZE, average_of=_FRONTEND_RATES),
-    ("avg op size", "bytes"): VdiskColumn(f.FRONTEND_SIZE, average_of=_FRONTEND_RATES),
+    ("avg latency read", "seconds"): VdiskColumn(f.FRONTEND_LATENCY, ("read",), average_of=f.FRONTEND_OPS),
+    ("avg latency write", "seconds"): VdiskColumn(f.FRONTEND_LATENCY, ("write",), average_of=f.FRONTEND_OPS),
+    ("avg op size", ""): VdiskColumn(f.FRONTEND_SIZE, average_of=f.FRONTEND_OPS),
+    ("avg op size", "bytes"): VdiskColumn(f.FRONTEND_SIZE, average_of=f.FRONTEND_OPS),
     ("avg outstanding", ""): VdiskColumn(f.FRONTEND_QUEUE),
-    ("busy", "ratio"): VdiskColumn(f.FRONTEND_BUSY, largest=LARGEST),
+    ("busy", "ratio"): VdiskColumn(f.FRONTEND_BUSY),
 }
-_ONLY_HOSTED = frozenset(("usage", "dedup", "oplog", "oplog fragments", "random", "avg qlen"))
-_ONLY_FRONTEND = frozenset(("unstable data", "avg outstanding", "avg latency read", "avg latency write"))
+_COLUMNS: Mapping[str, Fields[VdiskColumn | str]] = {
+    section: {("vdisk id", "any"): "id", ("vdisk name", "any"): "name", **columns}
+    for section, columns in ((HOSTED, HOSTED_COLUMNS), (FRONTEND, FRONTEND_COLUMNS))
+}
+_ONLY = {
+    HOSTED: {"usage", "dedup", "oplog", "oplog fragments", "random", "avg qlen"},
+    FRONTEND: {"unstable data", "avg outstanding", "avg latency read", "avg latency write"},
+}
+"""Words of labels that only this table of vdisks has."""
 
-_GIGABYTES = UNITS["gb"]
 _DISK = re.compile(r"(\d{1,18})\s*\((\d{1,15})\s*/\s*(\d{1,15})\)", re.ASCII)
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
-MAX_VDISKS = 10_000
-MAX_CVMS = 200
-_SVM_ID = "svm id"
 
 
 class VdiskRow(NamedTuple):
@@ -116,11 +115,11 @@ class VdiskRow(NamedTuple):
         return uuids[0].lower() if len(uuids) == 1 else ""
 
 
-@dataclass(frozen=True)
+@dataclass
 class VdiskTable:
     """The rows, one per vdisk, and the numbers of all rows by what they become, None for no value."""
 
-    rows: tuple[VdiskRow, ...] = ()
+    rows: Sequence[VdiskRow] = ()
     numbers: Mapping[Series, Sequence[float | None]] = field(default_factory=dict)
 
 
@@ -134,57 +133,42 @@ class Disk(NamedTuple):
     size: float
 
 
-@dataclass(frozen=True)
-class MainPage:
-    """The content of one main page."""
+@dataclass
+class MainPage(Notes):
+    """The content of one main page. `recognised` is empty if the page does not come from a CVM."""
 
-    overview: Overview
-    disks: tuple[Disk, ...]
-    frontend: VdiskTable
-    hosted: VdiskTable
-    frontend_labels: tuple[str, ...]
+    overview: Overview = field(default_factory=Overview)
+    disks: dict[str, Disk] = field(default_factory=dict)
+    frontend: VdiskTable = field(default_factory=VdiskTable)
+    hosted: VdiskTable = field(default_factory=VdiskTable)
+    frontend_labels: Sequence[str] = ()
     """The label in metrics of each front-end row's vdisk; no two are the same."""
-    unmatched: tuple[VdiskRow, ...]
+    unmatched: Sequence[VdiskRow] = ()
     """Front-end rows that match no row of Hosted VDisks, if the page has that table; their labels are their names."""
-    recognised: Mapping[str, tuple[str, ...]]
-    unrecognised: tuple[Unrecognised, ...]
 
 
 def read_main_page(html: bytes, max_vdisks: int = MAX_VDISKS) -> MainPage:
-    """Read the page, with up to `max_vdisks` rows of each table of vdisks. Never raises.
-
-    `recognised` is empty if the page does not come from a CVM.
-    """
-    notes = Notes()
-    overview = Overview()
-    disks: dict[str, Disk] = {}
+    """Read the page, with up to `max_vdisks` rows of each table of vdisks. Never raises."""
+    page = MainPage()
     vdisks: dict[str, VdiskTable] = {}
-    for table in read_tables(html, notes):
+    for table in read_tables(html, page):
         section = _section(table)
         if section == OVERVIEW:
-            overview = read_overview(table, overview, notes)
+            read_overview(table, page.overview, page)
         elif section == CLUSTER:
-            _read_disks(table, disks, notes)
+            _read_disks(table, page)
         elif section in vdisks:
-            notes.refuse(section, f"table of {len(table.rows)} rows: a second table of this section")
-        elif section is not None:
-            vdisks[section] = _vdisks(table, section, notes, max_vdisks)
+            page.refuse(section, f"table of {len(table.rows)} rows: a second table of this section")
+        elif section:
+            vdisks[section] = _vdisks(table, section, page, max_vdisks)
         elif table.columns or any(map(any, table.rows)):
-            first = excerpt([printed(column) for column in table.columns] or table.rows[0])
-            notes.refuse("", f"table {table.titles[-1] if table.titles else ''!r} that begins with {first}")
-    frontend, hosted = vdisks.get(FRONTEND, VdiskTable()), vdisks.get(HOSTED, VdiskTable())
-    labels = _joined(frontend.rows, hosted.rows)
-    pairs = list(zip(frontend.rows, labels, strict=True))
-    return MainPage(
-        overview,
-        tuple(disks.values()),
-        frontend,
-        hosted,
-        tuple(label or row.name for row, label in pairs),
-        tuple(row for row, label in pairs if not label and HOSTED in vdisks),
-        notes.recognised,
-        tuple(notes.unrecognised),
-    )
+            first = excerpt(list(table.columns) or table.rows[0])
+            page.refuse("", f"table {table.titles[-1] if table.titles else ''!r} that begins with {first}")
+    page.frontend, page.hosted = vdisks.get(FRONTEND, page.frontend), vdisks.get(HOSTED, page.hosted)
+    pairs = list(zip(page.frontend.rows, _joined(page.frontend.rows, page.hosted.rows), strict=True))
+    page.frontend_labels = [label or row.name for row, label in pairs]
+    page.unmatched = [row for row, label in pairs if not label and HOSTED in vdisks]
+    return page
 
 
 def _joined(frontend: Sequence[VdiskRow], hosted: Sequence[VdiskRow]) -> list[str]:
@@ -212,33 +196,33 @@ def _once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return {key: value for key, value in known if key and counts[key] == 1}
 
 
-def _section(table: PageTable) -> str | None:
-    """The section of a table: the one that the nearest title names, else the only one that has such labels."""
+def _section(table: PageTable) -> str:
+    """The section of a table: the one that the nearest title names, else the only one that has such labels; or none."""
     if not table.columns:
-        return OVERVIEW if is_overview(table) else None
+        return OVERVIEW if is_overview(table) else ""
     for title in reversed(table.titles):
         for section, pattern in _TITLES.items():
             if pattern.fullmatch(title.lower().rstrip(" :")):
                 return section
-    words = {read_label(" ".join(column)).words for column in table.columns}
-    if _SVM_ID in words:
+    words = {read_label(column).words for column in table.columns}
+    if "svm id" in words:
         return CLUSTER
-    if "vdisk id" in words or ("vdisk name" in words and words & _ONLY_HOSTED):
+    if "vdisk id" in words:
         return HOSTED
-    return FRONTEND if "vdisk name" in words and words & _ONLY_FRONTEND else None
+    return next((section for section, only in _ONLY.items() if "vdisk name" in words and words & only), "")
 
 
 def _vdisks(table: PageTable, section: str, notes: Notes, most: int) -> VdiskTable:
-    fields: Fields[VdiskColumn | str] = {**(HOSTED_COLUMNS if section == HOSTED else FRONTEND_COLUMNS)}
-    columns = read_columns(table, section, fields, notes, _IDENTITY)
+    columns = read_columns(table, section, _COLUMNS[section], notes)
     id_at, name_at = (columns[field].position if field in columns else None for field in ("id", "name"))
     width = len(table.columns)
     rows: dict[str, VdiskRow] = {}
     kept: list[int] = []
     for index, cells in enumerate(notes.first(table.rows, most, section)):
+        if not any(cells):
+            continue
         if len(cells) != width:
-            if any(cells):
-                notes.refuse(section, f"row {excerpt(cells)}: {len(cells)} cells under {width} columns")
+            notes.refuse(section, f"row {excerpt(cells)}: {len(cells)} cells under {width} columns")
             continue
         identity = "" if id_at is None else cells[id_at]
         try:
@@ -248,31 +232,30 @@ def _vdisks(table: PageTable, section: str, notes: Notes, most: int) -> VdiskTab
             continue
         label = identity or name
         if not label or (id_at is not None and not identity.isdecimal()):
-            if any(cells):
-                notes.refuse(section, f"row {excerpt(cells)}")
+            notes.refuse(section, f"row {excerpt(cells)}")
         elif label in rows:
             notes.refuse(section, f"row {excerpt(cells)}: a second row of this vdisk")
         else:
             rows[label] = VdiskRow(identity, name, tuple(table.links.get(index, ())))
             kept.append(index)
     numeric = {column: place for column, place in columns.items() if isinstance(column, VdiskColumn)}
-    return VdiskTable(tuple(rows.values()), read_numbers(table, kept, section, numeric, notes))
+    return VdiskTable(list(rows.values()), read_numbers(table, kept, section, numeric, notes))
 
 
-def _read_disks(table: PageTable, disks: dict[str, Disk], notes: Notes) -> None:
-    columns = [(printable(printed(parts)[:MAX_NAME]), read_label(" ".join(parts))) for parts in table.columns]
-    notes.found(CLUSTER, *(name for name, _ in columns))
-    for cells in notes.first(table.rows, MAX_CVMS, CLUSTER):
+def _read_disks(table: PageTable, page: MainPage) -> None:
+    columns = [(printable(name[:MAX_NAME]), read_label(name)) for name in table.columns]
+    page.found(CLUSTER, *(name for name, _ in columns))
+    for cells in page.first(table.rows, MAX_CVMS, CLUSTER):
         named = list(zip(columns, cells, strict=False))
-        svm_id = next((cell for (name, _), cell in named if name.lower() == _SVM_ID), "")
+        svm_id = next((cell for (_, label), cell in named if label.words == "svm id"), "")
         for (name, label), cell in named:
-            if cell in NO_VALUE or name.lower() in (_SVM_ID, "ip:port", "incarnation"):
+            if cell in NO_VALUE or label.words in ("svm id", "ip:port", "incarnation"):
                 continue
             match = _DISK.fullmatch(cell)
-            unit = label.unit if label.unit.dimension else _GIGABYTES
+            unit = label.unit if label.unit.dimension else GIGABYTES
             is_size = unit.dimension == "bytes" and not label.unknown
-            if match is None or match[1] in disks or len(svm_id) > MAX_NAME or not is_size:
-                notes.refuse(CLUSTER, f"cell {cell[:MAX_NAME]!r} under {name!r}")
+            if match is None or match[1] in page.disks or len(svm_id) > MAX_NAME or not is_size:
+                page.refuse(CLUSTER, f"cell {cell[:MAX_NAME]!r} under {name!r}")
                 continue
             available, size = (float(text) * unit.multiply for text in match.group(2, 3))
-            disks[match[1]] = Disk(svm_id, match[1], name, available, size)
+            page.disks[match[1]] = Disk(svm_id, match[1], name, available, size)

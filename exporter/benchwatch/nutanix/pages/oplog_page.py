@@ -6,58 +6,47 @@ the utilisation is calculated as used / capacity, and left out if the third cell
 ratio.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .columns import excerpt
-from .notes import Notes, Unrecognised
 from .quantities import NO_VALUE, QuantityUnreadable, number
-from .tables import read_tables
+from .tables import Notes, read_tables
 
 SECTION = "oplog_flush_stats"
 
 
-@dataclass(frozen=True)
-class OplogPage:
+@dataclass
+class OplogPage(Notes):
     """Utilisation (0 to 1) by store: oplog, lws."""
 
-    utilisation: dict[str, float]
-    recognised: dict[str, tuple[str, ...]]
-    unrecognised: tuple[Unrecognised, ...]
+    utilisation: dict[str, float] = field(default_factory=dict)
 
 
 def read_oplog_page(html: bytes) -> OplogPage:
     """Read the page. Never raises. `recognised` is empty if there is no row of totals."""
-    notes = Notes()
-    utilisation: dict[str, float] = {}
-    rows = [row for table in read_tables(html, notes) for row in table.rows if row]
+    page = OplogPage()
+    rows = [row for table in read_tables(html, page) for row in table.rows]
     totals = [row[1:] for row in rows if row[0].lower().rstrip(" :") == "total"]
-    if totals:
-        notes.found(SECTION)
     for store, start in (("oplog", 0), ("lws", 3)) if totals else ():
         cells = totals[-1][start : start + 3]
+        page.found(SECTION)
         try:
-            ratio = _ratio(cells)
-        except QuantityUnreadable:
-            notes.refuse(SECTION, f"cells {excerpt(cells)} of {store!r}")
-            continue
-        if ratio is not None:
-            utilisation[store] = ratio
-            notes.found(SECTION, f"{store}: {' | '.join(cells)}")
-    return OplogPage(utilisation, notes.recognised, tuple(notes.unrecognised))
+            if not cells or not NO_VALUE.intersection(cells):
+                page.utilisation[store] = _ratio(*cells)
+                page.found(SECTION, f"{store}: {' | '.join(cells)}")
+        except (QuantityUnreadable, TypeError):  # or not three cells
+            page.refuse(SECTION, f"cells {excerpt(cells)} of {store!r}")
+    return page
 
 
-def _ratio(cells: list[str]) -> float | None:
-    """The utilisation, None if a cell has no value. Raises QuantityUnreadable if the three cells do not agree."""
-    if len(cells) != 3:
-        raise QuantityUnreadable(excerpt(cells))
-    if NO_VALUE.intersection(cells):
-        return None
-    text = cells[2].removesuffix("%").strip()
-    used, capacity, printed = map(number, (cells[0], cells[1], text))
-    if used is None or printed is None or not capacity:
-        raise QuantityUnreadable(excerpt(cells))
-    ratio = used / capacity
+def _ratio(used: str, capacity: str, printed: str) -> float:
+    """The utilisation. Raises QuantityUnreadable if the three cells do not agree."""
+    text = printed.removesuffix("%").strip()
+    first, second, third = number(used) or 0, number(capacity), number(text) or 0
+    if not second:
+        raise QuantityUnreadable(capacity)
+    ratio = first / second
     last_digit = 10.0 ** -len(text.partition(".")[2])
-    if abs(100 * ratio - printed) > last_digit and (cells[2] != text or abs(ratio - printed) > last_digit):
-        raise QuantityUnreadable(excerpt(cells))
+    if abs(100 * ratio - third) > last_digit and (printed != text or abs(ratio - third) > last_digit):
+        raise QuantityUnreadable(printed)
     return ratio

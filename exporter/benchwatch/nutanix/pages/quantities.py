@@ -15,10 +15,10 @@ from .tables import collapse
 Dimension = Literal["", "bytes", "bytes/s", "ops/s", "seconds", "ratio"]
 
 NO_VALUE = frozenset(("", "-", "--", "N/A", "n/a", "NA", "None"))
-LARGEST = 2**64
-"""No program prints a greater number: numbers have at most 64 bits."""
 MAX_NAME = 500
 """Characters of a name or version that becomes a label's value."""
+_LARGEST = 2**64
+"""No program prints a greater number: numbers have at most 64 bits."""
 
 
 class PrintedUnit(NamedTuple):
@@ -33,8 +33,8 @@ class PrintedUnit(NamedTuple):
 
     @property
     def largest(self) -> float:
-        """The greatest number that a page can show, in base units; a part of a whole is at most 1."""
-        return 1 if self.dimension == "ratio" else LARGEST * self.multiply / self.divide
+        """The greatest number that a page can show, in base units."""
+        return _LARGEST * self.multiply / self.divide
 
 
 _BY_NAMES = {
@@ -54,24 +54,27 @@ for _power, _prefix in enumerate(("", "k", "m", "g", "t")):
         _BY_NAMES[f"{_prefix}b/s {_prefix}ib/s"] = PrintedUnit("bytes/s", 1024**_power)
 UNITS = {name: unit for names, unit in _BY_NAMES.items() for name in names.split()}
 PLAIN = PrintedUnit("")
-BYTES, MICROSECONDS, PERCENT = UNITS["b"], UNITS["usec"], UNITS["%"]
+BYTES, GIGABYTES, MICROSECONDS, PERCENT = UNITS["b"], UNITS["gb"], UNITS["usec"], UNITS["%"]
 
-_BARE = {name for name, unit in UNITS.items() if unit.dimension in ("bytes/s", "ops/s", "ratio")} | {
-    "kb",
-    "mb",
-    "gb",
-    "tb",
-}
+_BARE = {name for name, unit in UNITS.items() if unit.dimension in ("bytes/s", "ops/s", "ratio")}
+_BARE |= {"kb", "mb", "gb", "tb"}
 """Units that are understood without parentheses; `s` or `ms` could easily be another word."""
 _BITS = re.compile(r"[kKmMgGtT]b(/s)?")
 """Kilobits or kilobytes: nobody can tell."""
-_SORTED = re.compile(r"[\u2190-\u21ff\u25b2-\u25c5]")
-"""Arrows in the label of a column by which the page is sorted."""
+_WORD = re.compile(r"\([^()]*\)|[^\s()]+|[()]")
 _NUMBER = re.compile(r"(\d{1,300}(?:\.\d{1,300})?(?:[eE][+-]?\d{1,2})?)\s*([^\d\s].*)?", re.ASCII)
 
 
 class QuantityUnreadable(Exception):
     """A cell that is neither a number nor a sign for no value, or an invalid name."""
+
+
+class Label(NamedTuple):
+    """The words of a label in lower case, and its unit (PLAIN if it names none). `unknown` is a unit not known."""
+
+    words: str
+    unit: PrintedUnit = PLAIN
+    unknown: str = ""
 
 
 def label_value(text: str) -> str:
@@ -84,24 +87,16 @@ def label_value(text: str) -> str:
     return printable(collapse(text))
 
 
-class Label(NamedTuple):
-    """The words of a label in lower case, and its unit (PLAIN if it names none). `unknown` is a unit not known."""
-
-    words: str
-    unit: PrintedUnit = PLAIN
-    unknown: str = ""
-
-
 def read_label(text: str) -> Label:
-    """The label of a row or a column; that of a column in a group follows the group's."""
+    """The label of a row or a column; after `/`, that of a column in a group follows the group's."""
     unit, unknown = PLAIN, ""
     words: list[str] = []
-    for part in re.findall(
-        r"\([^()]*\)|[^\s()]+|[()]", collapse(_SORTED.sub("", text).replace("%", " % ")).rstrip(" :")
-    ):
-        name = part.strip("( )")
-        if part[0] != "(" or not name:
-            words.append(part)
+    for word in _WORD.findall(collapse(text.replace("%", " % ")).rstrip(" :")):
+        name = word.strip("( )")
+        if word == "/":
+            continue
+        if word[0] != "(" or not name:
+            words.append(word)
         elif unit is PLAIN and (known := _unit(name)):
             unit = known
         else:
@@ -109,8 +104,8 @@ def read_label(text: str) -> Label:
     bare = next((word for word in words if word.lower() in _BARE or word.endswith("/s")), "") if unit is PLAIN else ""
     if bare:
         words.remove(bare)
-        unit = _unit(bare) or PLAIN
-        unknown = unknown or ("" if _unit(bare) else bare.lower())
+        known = _unit(bare)
+        unit, unknown = known or PLAIN, unknown or ("" if known else bare.lower())
     return Label(" ".join(words).lower(), unit, unknown)
 
 
@@ -118,11 +113,11 @@ def _unit(name: str) -> PrintedUnit | None:
     return None if _BITS.fullmatch(name) else UNITS.get(name.lower())
 
 
-def number(text: str, unit: PrintedUnit = PLAIN, largest: float | None = None) -> float | None:
+def number(text: str, unit: PrintedUnit = PLAIN, of_a_whole: bool = True) -> float | None:
     """The number in a stripped cell, in base units; None for no value.
 
     A unit in the cell overrides `unit` if it has the same dimension. Raises QuantityUnreadable unless the text is a
-    number that a program can print: not negative, and not greater than `largest`, by default of its unit.
+    number that a program can print: neither negative nor of more than 64 bits, and a ratio `of_a_whole` at most 1.
     """
     if text in NO_VALUE:
         return None
@@ -131,6 +126,6 @@ def number(text: str, unit: PrintedUnit = PLAIN, largest: float | None = None) -
     if match is None or own is None or own.dimension != unit.dimension:
         raise QuantityUnreadable(text)
     value = float(match[1]) * own.multiply / own.divide
-    if value > (own.largest if largest is None else largest):
+    if value > (1 if of_a_whole and own.dimension == "ratio" else own.largest):
         raise QuantityUnreadable(text)
     return value

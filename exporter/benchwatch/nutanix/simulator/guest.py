@@ -1,7 +1,7 @@
 """The guest of a simulated cluster: what node_exporter and pgbench would report there at each second of the scene.
 
 Its disks are the scene's vdisks. An operation takes the latency of the front end and the time of the path between guest
-and CVM. A transaction of pgbench waits as `faults` says.
+and CVM. A transaction of pgbench waits as `scenes` says.
 """
 
 import threading
@@ -12,9 +12,8 @@ from itertools import groupby
 from pathlib import Path
 
 from .cluster import Cluster
-from .faults import CLIENTS, CPU, READS
 from .load import LoadStream
-from .scenes import DATA, LOG
+from .scenes import CLIENTS, CPU, DATA, LOG, READS
 
 NAME = "pg1"
 """The virtual machine, its host name and the name of its pgbench."""

@@ -11,13 +11,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 WINDOW_SECONDS = 3
-KILOBYTE = 1024
-MEGABYTE = 1024 * 1024
-
+KILOBYTE, MEGABYTE = 1024, 1024 * 1024
 LATENCY_EDGES = (0, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, math.inf)
 """Microseconds."""
 SIZE_EDGES = (0, *(k * KILOBYTE for k in (4, 8, 16, 32, 64, 512)), MEGABYTE, math.inf)
 """Bytes."""
+_SIGMA = 0.6
+"""Of the lognormal distribution of latencies."""
 
 
 class Bucket(NamedTuple):
@@ -37,48 +37,38 @@ class LoadStream:
     random: float = 1.0
 
     @property
-    def size_counts(self) -> dict[int, int]:
-        """Operations in the window by size."""
-        counts = shared(self.rate * WINDOW_SECONDS, list(self.sizes.values()))
-        return dict(zip(self.sizes, counts, strict=True))
-
-    @property
     def average_size(self) -> int:
         """Bytes; 0 without operations."""
-        return _average(self.size_counts.items())
+        return total(self.size_buckets()).average
 
     @property
     def kilobytes(self) -> int:
         """KB per second."""
         return self.rate * self.average_size // KILOBYTE
 
+    @property
+    def average_latency(self) -> int:
+        """Microseconds; 0 without operations."""
+        return total(self.latency_buckets()).average
+
     def latency_buckets(self) -> list[Bucket]:
         """The window's operations by latency, one bucket per range of LATENCY_EDGES: lognormal around the mean."""
-        sigma = 0.6
-        mu = math.log(max(self.latency, 1)) - sigma**2 / 2
-        below = [_normal(math.log(edge) - mu, sigma) if edge else 0.0 for edge in LATENCY_EDGES]
-        weighted = [_normal(math.log(edge) - mu - sigma**2, sigma) if edge else 0.0 for edge in LATENCY_EDGES]
-        shares = [high - low for low, high in pairwise(below)]
-        counts = shared(self.rate * WINDOW_SECONDS, shares)
+        mu = math.log(max(self.latency, 1)) - _SIGMA**2 / 2
+        logarithms = [math.log(edge) - mu if edge else -math.inf for edge in LATENCY_EDGES]
+        shares = [_normal(high) - _normal(low) for low, high in pairwise(logarithms)]
+        weighted = [_normal(high - _SIGMA**2) - _normal(low - _SIGMA**2) for low, high in pairwise(logarithms)]
         buckets = []
-        for index, count in enumerate(counts):
-            mean = self.latency * (weighted[index + 1] - weighted[index]) / shares[index] if count else 0
-            low, high = LATENCY_EDGES[index], LATENCY_EDGES[index + 1]
+        counts = shared(self.rate * WINDOW_SECONDS, shares)
+        for (low, high), count, share, part in zip(pairwise(LATENCY_EDGES), counts, shares, weighted, strict=True):
+            mean = self.latency * part / share if count else 0
             buckets.append(Bucket(count, int(min(max(mean, low), high - 1))))
         return buckets
 
     def size_buckets(self) -> list[Bucket]:
         """The window's operations by size, one bucket per range of SIZE_EDGES."""
-        buckets = []
-        for low, high in pairwise(SIZE_EDGES):
-            inside = {size: count for size, count in self.size_counts.items() if low <= size < high}
-            buckets.append(Bucket(sum(inside.values()), _average(inside.items())))
-        return buckets
-
-    @property
-    def average_latency(self) -> int:
-        """Microseconds; 0 without operations."""
-        return total(self.latency_buckets()).average
+        sizes = zip(self.sizes, shared(self.rate * WINDOW_SECONDS, list(self.sizes.values())), strict=True)
+        counts = [Bucket(count, size) for size, count in sizes]
+        return [total([each for each in counts if low <= each.average < high]) for low, high in pairwise(SIZE_EDGES)]
 
 
 @dataclass(frozen=True)
@@ -112,10 +102,12 @@ class Load:
         return self.oplog_kilobytes // max(self.write.average_size // KILOBYTE, 1)
 
 
-def total(buckets: Sequence[Bucket]) -> Bucket:
+def total(buckets: Iterable[Bucket]) -> Bucket:
     """The sum of all buckets."""
-    operations = sum(bucket.operations for bucket in buckets)
-    return Bucket(operations, _average((bucket.average, bucket.operations) for bucket in buckets))
+    known = list(buckets)
+    operations = sum(bucket.operations for bucket in known)
+    whole = sum(bucket.average * bucket.operations for bucket in known)
+    return Bucket(operations, whole // operations if operations else 0)
 
 
 def shared(whole: int, shares: Sequence[float]) -> list[int]:
@@ -131,11 +123,6 @@ def shared(whole: int, shares: Sequence[float]) -> list[int]:
     return counts
 
 
-def _average(weighted: Iterable[tuple[int, int]]) -> int:
-    pairs = list(weighted)
-    operations = sum(count for _, count in pairs)
-    return sum(value * count for value, count in pairs) // operations if operations else 0
-
-
-def _normal(distance: float, sigma: float) -> float:
-    return 0.5 * math.erfc(-distance / sigma / math.sqrt(2))
+def _normal(distance: float) -> float:
+    """The part of a normal distribution with the deviation _SIGMA below this distance from its mean."""
+    return 0.5 * math.erfc(-distance / _SIGMA / math.sqrt(2))

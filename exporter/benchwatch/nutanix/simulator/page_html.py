@@ -1,5 +1,6 @@
-"""A page as data, and its HTML."""
+"""A page as data, and its HTML as far as it is known."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -24,7 +25,6 @@ Cell = str | Link | PageBar | None
 BAR = "Bar Graph"
 _BAR_WIDTH = 20
 """Cells of a bar; its column has as many in a header of one row."""
-Heading = Literal["h1", "h2", "h3", "b", "table"]
 
 
 class PageColumn(NamedTuple):
@@ -36,14 +36,17 @@ class PageColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class PageSection:
-    """One titled table; a row has one cell per column. `key` is its name; `note` is HTML between title and table."""
+    """One titled table; a row has one cell per column. `key` is its name; `note` is HTML between title and table.
+
+    `heading` is the tag of the title; `table` is a table of its own.
+    """
 
     key: str
     title: str
     columns: tuple[PageColumn, ...] = ()
     rows: tuple[tuple[Cell, ...], ...] = ()
     note: str = ""
-    heading: Heading = "h2"
+    heading: Literal["h1", "h2", "h3", "b", "table"] = "h2"
 
 
 @dataclass(frozen=True)
@@ -54,77 +57,44 @@ class PageDocument:
     sections: tuple[PageSection, ...]
 
 
-class PageWriter:
-    """Writes the HTML of pages, as far as it is known."""
-
-    def page(self, document: PageDocument) -> str:
-        """The HTML of a page."""
-        body = "\n".join(map(self.section, document.sections))
-        head = self.tag("head", self.tag("title", escape(document.title)))
-        return self.tag("html", f"\n{head}\n{self.tag('body', _lines(body))}\n") + "\n"
-
-    def section(self, section: PageSection) -> str:
-        """The title, note and table of a section."""
-        title = self.heading(section.heading, section.title) if section.title else ""
-        note = self.tag("p", section.note) if section.note else ""
-        rows = self.rows(self.header(section.columns), [self.row(cells) for cells in section.rows])
-        return "\n".join(filter(None, (title, note, self.tag("table", _lines(*rows), border="1"))))
-
-    def rows(self, header: list[str], body: list[str]) -> list[str]:
-        """All rows of a table."""
-        return header + body
-
-    def heading(self, heading: Heading, title: str) -> str:
-        """A title; `table` is a table of its own."""
-        text = self.text(title)
-        return (
-            self.tag("table", self.tag("tr", self.tag("td", text))) if heading == "table" else self.tag(heading, text)
-        )
-
-    def header(self, columns: tuple[PageColumn, ...]) -> list[str]:
-        """The header's rows: groups, and below them the labels of their columns."""
-        groups = [(group, len(list(members))) for group, members in groupby(column.group for column in columns)]
-        rows = [[self.head(group, _BAR_WIDTH if group == BAR else count) for group, count in groups]] if groups else []
-        if any(column.label for column in columns):
-            rows.append([self.head(column.label, 1) for column in columns])
-        return [self.tag("tr", _lines("".join(row))) for row in rows]
-
-    def head(self, text: str, width: int) -> str:
-        """A cell of the header."""
-        return self.tag("th", self.text(text), **({"colspan": str(width)} if width > 1 else {}))
-
-    def row(self, cells: tuple[Cell, ...]) -> str:
-        """A row of data."""
-        return self.tag("tr", _lines(*map(self.cell, cells)))
-
-    def cell(self, cell: Cell) -> str:
-        """A cell; of a bar, all its cells."""
-        if isinstance(cell, PageBar):
-            filled = round(cell.ratio * _BAR_WIDTH)
-            colours = ["blue"] * filled + ["white"] * (_BAR_WIDTH - filled)
-            return "".join(self.tag("td", "&nbsp;", bgcolor=colour) for colour in colours)
-        if isinstance(cell, Link):
-            return self.tag("td", self.tag("a", self.text(cell.text), href=cell.href))
-        return self.tag("td", self.text(cell or ""))
-
-    def tag(self, name: str, content: str, **attributes: str) -> str:
-        """An element."""
-        written = "".join(f" {self.attribute(*item)}" for item in attributes.items())
-        return f"<{name}{written}>{content}</{name}>"
-
-    def attribute(self, name: str, value: str) -> str:
-        """An attribute; only addresses are quoted."""
-        return f'{name}="{escape(value)}"' if name == "href" else f"{name}={value}"
-
-    def text(self, text: str) -> str:
-        """A text as HTML."""
-        return escape(text, quote=False)
-
-
 def render(document: PageDocument) -> str:
-    """The page's HTML."""
-    return PageWriter().page(document)
+    """The page's HTML: a line for each cell of data."""
+    head = f"<head><title>{escape(document.title)}</title></head>"
+    body = [line for section in document.sections for line in _section(section)]
+    return "\n".join(("<html>", head, "<body>", *body, "</body>", "</html>", ""))
 
 
-def _lines(*parts: str) -> str:
-    return "\n".join(("", *parts, ""))
+def _section(section: PageSection) -> Iterator[str]:
+    if section.title:
+        tag, title = section.heading, _text(section.title)
+        yield f"<{tag}>{f'<tr><td>{title}</td></tr>' if tag == 'table' else title}</{tag}>"
+    if section.note:
+        yield f"<p>{section.note}</p>"
+    yield "<table border=1>"
+    widths = {BAR: _BAR_WIDTH}
+    groups = [(group, len(list(members))) for group, members in groupby(column.group for column in section.columns)]
+    if groups:
+        yield from ("<tr>", "".join(_head(group, widths.get(group, width)) for group, width in groups), "</tr>")
+    if any(column.label for column in section.columns):
+        yield from ("<tr>", "".join(_head(column.label, 1) for column in section.columns), "</tr>")
+    for row in section.rows:
+        yield from ("<tr>", *map(_cell, row), "</tr>")
+    yield "</table>"
+
+
+def _head(text: str, width: int) -> str:
+    return f"<th colspan={width}>{_text(text)}</th>" if width > 1 else f"<th>{_text(text)}</th>"
+
+
+def _cell(cell: Cell) -> str:
+    """A cell; of a bar, all its cells."""
+    if isinstance(cell, PageBar):
+        filled = round(cell.ratio * _BAR_WIDTH)
+        return "<td bgcolor=blue>&nbsp;</td>" * filled + "<td bgcolor=white>&nbsp;</td>" * (_BAR_WIDTH - filled)
+    if isinstance(cell, Link):
+        return f'<td><a href="{escape(cell.href)}">{_text(cell.text)}</a></td>'
+    return f"<td>{_text(cell or '')}</td>"
+
+
+def _text(text: str) -> str:
+    return escape(text, quote=False)

@@ -12,9 +12,30 @@ from .page_html import BAR, Cell, Link, PageBar, PageColumn, PageDocument, PageS
 
 READ_SOURCES = ("Oplog", "Extent cache", "Cache DRAM", "Cache SSD", "Estore SSD", "Estore HDD", "Block Store", "Zeroes")
 _WRITE_DESTINATIONS = ("Oplog", "Estore", "Block Store")
-_TIERS = ("SSD-PCIe", "SSD-SATA", "SSD-SATA", "DAS-SATA", "DAS-SATA", "DAS-SATA", "DAS-SATA")
 _DRAINED_KILOBYTES = 320
 """Size of a write that drains the oplog, approximately."""
+
+_OVERVIEW = """\
+Start time|{0.start}
+Build version|el6-release-master-038d4c7d75cbc6ed21e64d357c94303350159807
+Build last commit date|2015-05-30 14:14:03 -0700
+Stargate handle|{0.address}:2009
+iSCSI handle|{0.address}:3261
+SVM id|{0.svm_id}
+Incarnation id|{0.incarnation}
+Highest allocated opid|{allocated}
+Highest contiguous completed opid|{completed}
+Content cache total hits(NonDedup)|{hits}
+Content cache flash pagin pct(NonDedup)|0
+Content cache total hits(Dedup)|0%
+Content cache flash pagin pct(Dedup)|0%
+Content cache memory usage|3220 MB
+Content cache physical memory usage|3224 MB
+Content cache flash usage|0 MB
+QoS Queue (size/admitted)|{queued}/{admitted}
+Oplog QoS queue (size/admitted)|{oplog_queued}/0
+NFS Flush Queue (size/admitted)|0/0
+NFS cache usage|0 MB"""
 
 
 def _columns(header: str) -> tuple[PageColumn, ...]:
@@ -23,6 +44,7 @@ def _columns(header: str) -> tuple[PageColumn, ...]:
     return tuple(PageColumn(group, label) for group, _, labels in groups for label in labels.split(", "))
 
 
+_CLUSTER_COLUMNS = _columns(f"SVM Id | IP:port | Incarnation | SSD-PCIe{2 * ' | SSD-SATA'}{4 * ' | DAS-SATA'}")
 _FRONTEND_COLUMNS = _columns(
     "VDisk Name | Unstable data: KB, Ops/s, KB/s | Outstanding ops: Read, Write | Ops/s: Read, Write, Error"
     " | KB/s: Read, Write | Avg latency (usec): Read, Write | Avg op size | Avg outstanding | % busy"
@@ -48,33 +70,10 @@ class Stargate(NamedTuple):
     disks: Sequence[str | None]
 
 
-def overview(
-    stargate: Stargate, opids: tuple[int, int], hits: str, queue: tuple[int, int], oplog_queued: int = 0
-) -> PageSection:
+def overview(stargate: Stargate, **figures: int | str) -> PageSection:
     """The overview: highest allocated and completed operation, cache hits, operations queued and admitted."""
-    rows = {
-        "Start time": stargate.start,
-        "Build version": "el6-release-master-038d4c7d75cbc6ed21e64d357c94303350159807",
-        "Build last commit date": "2015-05-30 14:14:03 -0700",
-        "Stargate handle": f"{stargate.address}:2009",
-        "iSCSI handle": f"{stargate.address}:3261",
-        "SVM id": stargate.svm_id,
-        "Incarnation id": stargate.incarnation,
-        "Highest allocated opid": str(opids[0]),
-        "Highest contiguous completed opid": str(opids[1]),
-        "Content cache total hits(NonDedup)": hits,
-        "Content cache flash pagin pct(NonDedup)": "0",
-        "Content cache total hits(Dedup)": "0%",
-        "Content cache flash pagin pct(Dedup)": "0%",
-        "Content cache memory usage": "3220 MB",
-        "Content cache physical memory usage": "3224 MB",
-        "Content cache flash usage": "0 MB",
-        "QoS Queue (size/admitted)": f"{queue[0]}/{queue[1]}",
-        "Oplog QoS queue (size/admitted)": f"{oplog_queued}/0",
-        "NFS Flush Queue (size/admitted)": "0/0",
-        "NFS cache usage": "0 MB",
-    }
-    return PageSection("overview", "", (), tuple(rows.items()))
+    lines = _OVERVIEW.format(stargate, **figures).splitlines()
+    return PageSection("overview", "", (), tuple(tuple(line.split("|")) for line in lines))
 
 
 def cluster_state(stargates: Iterable[Stargate]) -> PageSection:
@@ -82,10 +81,8 @@ def cluster_state(stargates: Iterable[Stargate]) -> PageSection:
     rows = []
     for stargate in stargates:
         handle = f"{stargate.address}:2009"
-        own_page = Link(handle, f"http://{handle}/")
-        rows.append((stargate.svm_id, own_page, stargate.incarnation, *stargate.disks))
-    columns = map(PageColumn, ("SVM Id", "IP:port", "Incarnation", *_TIERS))
-    return PageSection("cluster_state", "Cluster State", tuple(columns), tuple(rows), heading="table")
+        rows.append((stargate.svm_id, Link(handle, f"http://{handle}/"), stargate.incarnation, *stargate.disks))
+    return PageSection("cluster_state", "Cluster State", _CLUSTER_COLUMNS, tuple(rows), heading="table")
 
 
 def frontend(rows: Iterable[tuple[Cell, ...]]) -> PageSection:
@@ -153,11 +150,12 @@ def vdisk_document(vdisk: str, load: Load) -> PageDocument:
 
 def oplog_document(rows: Iterable[tuple[str, int, int]], capacity_kilobytes: int) -> PageDocument:
     """The page of the oplog's flushing: a row of (vdisk, KB in the oplog, fragments) per vdisk, and the totals."""
-    body = [_row(*row, None, None, None, None) for row in rows]
-    used = sum(int(str(row[1])) for row in body)
+    vdisks = list(rows)
+    used = sum(kilobytes for _, kilobytes, _ in vdisks)
     percent = f"{100 * used / capacity_kilobytes:.1f}"
     totals = _row("Total", used, capacity_kilobytes, percent, 0, capacity_kilobytes, "0.0")
-    return PageDocument("Oplog flush statistics", (PageSection("oplog_flush_stats", "", (), (*body, totals)),))
+    body = (*(_row(*row, None, None, None, None) for row in vdisks), totals)
+    return PageDocument("Oplog flush statistics", (PageSection("oplog_flush_stats", "", (), body),))
 
 
 def vdisk_section(vdisk: str, title: str, labels: Iterable[str], rows: Iterable[tuple[Cell, ...]]) -> PageSection:
@@ -210,8 +208,8 @@ def _shares(vdisk: str, title: str, names: Sequence[str], shares: Mapping[str, f
     parts = [shares.get(name, 0) for name in labels]
     rows = []
     for label, percent, part in zip(labels, shared(100, parts), shared(kilobytes, parts), strict=True):
-        rows.append(_row(label, part // 1024, f"{percent}%") if part and kilobytes else _row(label, None, None))
-    rows.append(_row("Total", kilobytes // 1024, "100%") if kilobytes else _row("Total", None, None))
+        rows.append(_row(label, *((part // 1024, f"{percent}%") if part and kilobytes else (None, None))))
+    rows.append(_row("Total", *((kilobytes // 1024, "100%") if kilobytes else (None, None))))
     return vdisk_section(vdisk, title, (title.split()[1], "Data (MB/s)", "Percent"), rows)
 
 

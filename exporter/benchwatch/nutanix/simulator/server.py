@@ -4,11 +4,10 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
-from urllib.parse import parse_qs, urlsplit
 
 from .cluster import Cluster
 from .guest import Guest
-from .page_html import PageDocument, render
+from .page_html import render
 
 
 class CvmHandler(BaseHTTPRequestHandler):
@@ -22,13 +21,11 @@ class CvmHandler(BaseHTTPRequestHandler):
         """Send the page, or the guest's metrics."""
         if self.path == "/metrics":
             exposition = self.cvm.guest.exposition(self.cvm.cluster.second)
-            self.reply(exposition.encode(), 200, "text/plain; version=0.0.4")
-            return
-        page = self.cvm.page(self.path)
-        if page is None:
-            self.reply(b"<html><body>Not found</body></html>\n", 404)
+            self.reply(exposition, 200, "text/plain; version=0.0.4")
+        elif (page := self.cvm.page(self.path)) is not None:
+            self.reply(page, 200)
         else:
-            self.reply(page.encode(), 200)
+            self.reply("<html><body>Not found</body></html>\n", 404)
 
     def log_message(self, format: str, *args: object) -> None:
         """Do not print a line for each request."""
@@ -41,8 +38,9 @@ class CvmHandler(BaseHTTPRequestHandler):
             self.send_header(name.replace("_", "-"), value)
         self.end_headers()
 
-    def reply(self, body: bytes, status: int, content_type: str = "text/html") -> None:
+    def reply(self, text: str, status: int, content_type: str = "text/html") -> None:
         """Send header and body."""
+        body = text.encode()
         self.head(status, content_type, Content_Length=str(len(body)))
         self.wfile.write(body)
 
@@ -75,20 +73,8 @@ class SimulatedCvm:
 
     def page(self, target: str) -> str | None:
         """The HTML for the target of a request; None if there is no such page."""
-        document = self.document(target)
+        document = self.cluster.page(self.number, target)
         return None if document is None else render(document)
-
-    def document(self, target: str) -> PageDocument | None:
-        """The content of that page."""
-        parts = urlsplit(target)
-        if parts.path == "/":
-            return self.cluster.main(self.number)
-        if parts.path == "/oplog_flush_stats":
-            return self.cluster.oplog(self.number)
-        if parts.path != "/vdisk_stats":
-            return None
-        (vdisk,) = parse_qs(parts.query).get("vdisk_id", [""])[:1]
-        return self.cluster.vdisk(self.number, vdisk)
 
 
 class _Server(ThreadingHTTPServer):
