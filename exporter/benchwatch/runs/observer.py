@@ -5,7 +5,6 @@ its own clock; `history.replay` passes the times in the output. All times are Un
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from ..metrics.buckets import Buckets
 from ..metrics.samples import Sample
@@ -15,9 +14,9 @@ from ..tools.states import Figures, State
 from ..values.numbers import duration
 from . import worker_families as families
 from .birth import clock_behind
-from .layout import StreamPlan
 from .phase import ENDED, IDLE, judge, patience
 from .reader import Reader
+from .stream import Stream
 
 _REASON_LENGTH = 200
 KEPT_LIVE = 60.0
@@ -30,15 +29,8 @@ _OUTDATED = "start and end in its record are ignored: its output is newer (if th
 class Observer(Reader):
     """One worker of a run, as a source of samples (see samples.Source)."""
 
-    def __init__(
-        self,
-        run: str,
-        name: str,
-        plans: Sequence[StreamPlan],
-        folder: Path,
-        buckets: Buckets,
-        runfile: RunFile,
-    ) -> None:
+    def __init__(self, run: str, name: str, streams: Sequence[Stream], buckets: Buckets, runfile: RunFile) -> None:
+        super().__init__(streams, buckets, runfile)
         self.run = run
         self.name = name
         self.labels = (("run", run), ("worker", name))
@@ -46,12 +38,9 @@ class Observer(Reader):
         """Why a bug prevents that it is read further, a sentence; empty if none does."""
         self.missing: Sequence[str] = ()
         """Its files that are gone, a clause each."""
-        super().__init__(plans, folder, buckets, runfile)
-
-    def _begin_reading(self) -> None:
-        super()._begin_reading()
         self.phase = "running"
         self.reason = ""
+        """Why it is in that phase, a clause; may be empty."""
         self.kept_live = True
         """Whether its last counters are on the page."""
         self._judged: tuple[State, int, int] | None = None  # state, version, limits passed
@@ -137,12 +126,7 @@ class Observer(Reader):
         begun, reported = self._times
         if born is None or begun is None or reported is None:
             return 0.0
-        return clock_behind(born, self.files_written, begun, reported)
-
-    @property
-    def files_written(self) -> float:
-        """When its files were last written, by their file system."""
-        return self.written
+        return clock_behind(born, max(one.file_time for one in self.streams), begun, reported)
 
     @property
     def quiet(self) -> float:
@@ -237,7 +221,7 @@ class Observer(Reader):
             self._judged = None
             self._planned.clear()
             for stream in self.streams:
-                self._date(stream)
+                self.date(stream)
 
     def tick(self, now: float) -> None:
         """Advance the clock: settle last lines, close windows, mark it stalled, then abandoned."""
