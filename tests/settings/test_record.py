@@ -331,6 +331,4 @@ def test_a_changed_run_yaml_has_no_other_record_read_again(tmp_path: Path, monke
 def test_commands_that_read_files_once_have_every_record(tmp_path: Path) -> None:
     many_records(tmp_path, 20)
     (run,) = find_runs([tmp_path], RunsSettings(), Buckets())
-    assert {run.new_worker(name).runfile.labels["vm"] for name in run.plans} == {
-        f"v{number}" for number in range(20)
-    }
+    assert {run.new_worker(name).runfile.labels["vm"] for name in run.plans} == {f"v{number}" for number in range(20)}
