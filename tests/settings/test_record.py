@@ -9,12 +9,11 @@ import pytest
 from benchwatch.history.find import find_runs
 from benchwatch.machine.mounts import Storage
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.runs.append import put_record
+from benchwatch.runs.append import NotStored, Room, put_record
 from benchwatch.runs.files import listing
 from benchwatch.runs.observed_run import ObservedRun
 from benchwatch.runs.observer import Observer
 from benchwatch.runs.place import RunPlace
-from benchwatch.runs.room import NotStored, Room
 from benchwatch.runs.unusable import Faults
 from benchwatch.settings.record import Record, load_runfile, read_record
 from benchwatch.settings.settings import NOT_KNOWN, Here, PushSettings, RunsSettings
