@@ -17,10 +17,12 @@ Holes are skipped, not read: a file that is truncated while a tool has it open m
 Only regular files count, so nothing here blocks on a pipe or a socket.
 """
 
+import ctypes
 import errno
 import math
 import os
 import stat
+import struct
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -43,6 +45,8 @@ _LISTED_AFRESH = 30.0
 """Seconds after which a folder is listed anyway: its times do not show everything, such as a new target of a link."""
 _FIRST, _LAST = 16 * 1024, 4 * 1024
 """First bytes, by their checksum, and last bytes that are compared."""
+_AT_FDCWD, _STATX_BTIME = -100, 0x800
+_statx = getattr(ctypes.CDLL(None), "statx", None)
 
 
 class FileStatus(NamedTuple):
@@ -147,6 +151,26 @@ class Folder:
         before = self.folders, self.files
         self.folders, self.files = frozenset(folders), sorted(files)
         return before != (self.folders, self.files)
+
+
+def birth(path: Path) -> float | None:
+    """When a file was created, Unix seconds; None if it is gone or the system does not know.
+
+    Linux knows it for most file systems, but Python cannot ask: statx(2), from <linux/stat.h>. With the mask
+    STATX_BTIME the kernel puts the birth time at byte 80 of `struct statx`, seconds (signed, 64 bits) and nanoseconds
+    (32 bits), and sets the same bit of the mask at byte 0 if it knows one.
+    """
+    if _statx is None:
+        try:
+            return getattr(path.stat(), "st_birthtime", None)
+        except OSError:
+            return None
+    found = ctypes.create_string_buffer(256)
+    if _statx(_AT_FDCWD, os.fsencode(path), 0, _STATX_BTIME, found) != 0:
+        return None
+    (known,) = struct.unpack_from("=I", found, 0)
+    seconds, nanoseconds = struct.unpack_from("=qI", found, 80)
+    return float(seconds + nanoseconds / 1e9) if known & _STATX_BTIME else None
 
 
 def read_head(path: Path) -> bytes:

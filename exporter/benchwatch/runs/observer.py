@@ -4,7 +4,6 @@ The clock is handed in: `tick` says what time it is, `read` reads what has been 
 its own clock; `history.replay` passes the times in the output. All times are Unix seconds.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..metrics.buckets import Buckets
@@ -14,7 +13,6 @@ from ..tools.roles import Roles, roles_of
 from ..tools.states import Figures, State
 from ..values.numbers import duration
 from . import worker_families as families
-from .birth import clock_behind
 from .phase import ENDED, IDLE, judge, patience
 from .reader import Reader
 from .stream import Stream
@@ -24,6 +22,8 @@ KEPT_LIVE = 60.0
 """Seconds for which the counters of an ended run stay on the page, so that every scrape sees them."""
 _SETTLED_AFTER = 1.0
 """Seconds of silence after which a last line that lacks only its newline counts."""
+_CLOCKS_DIFFER = 10.0
+"""Seconds from which on a difference of clocks is one."""
 _OUTDATED = "start and end in its record are ignored: its output is newer (if that was only edited, touch the record)"
 
 
@@ -80,10 +80,10 @@ class Observer(Reader):
     @property
     def roles(self) -> Roles:
         """The roles of its tool's families for the current run."""
-        first, *others = self.tool.roles
-        if not others:
-            return first
-        return roles_of(self.tool.roles, {one.family.name for one in self.state.samples(current=True)})
+        several = self.tool.roles
+        if len(several) == 1:
+            return several[0]
+        return roles_of(several, {one.family.name for one in self.state.samples(current=True)})
 
     @property
     def parameters(self) -> Mapping[str, str]:
@@ -118,14 +118,21 @@ class Observer(Reader):
 
     @property
     def clock_behind(self) -> float:
-        """Seconds by which its clock is behind that of its files, see `birth.clock_behind`."""
+        """Seconds by which its clock is behind that of its files; negative: ahead; 0: as far as known none.
+
+        Its start and its last report must differ alike from when its files were created and last written: a copy has
+        the right clock, but was written in a moment.
+        """
         if self.reruns or self.runfile.end is not None:  # its record may be that of other output
             return 0.0
         born = min((one.born for one in self.streams if one.born is not None), default=None)
         begun, reported = self._times
         if born is None or begun is None or reported is None:
             return 0.0
-        return clock_behind(born, max(one.file_time for one in self.streams), begun, reported)
+        written = max(one.file_time for one in self.streams)
+        first, last = born - begun, written - reported
+        alike = abs(first - last) < _CLOCKS_DIFFER / 2 < written - born
+        return first if alike and abs(first) > _CLOCKS_DIFFER else 0.0
 
     @property
     def quiet(self) -> float:
@@ -200,7 +207,8 @@ class Observer(Reader):
                 yield Sample(family, (), number)
         yield Sample(families.STREAM_BYTES, (tool,), self.size)
         yield Sample(families.STREAM_RECORDS, (tool,), sum(one.parser.records for one in self.streams))
-        for reason, count in sum((one.errors for one in self.streams), Counter()).items():
+        for reason in dict.fromkeys(reason for one in self.streams for reason in one.errors):
+            count = sum(one.errors[reason] for one in self.streams)
             yield Sample(families.STREAM_ERRORS, (tool, reason), count)
         yield from own if live else (one for one in own if one.family.part == "runs")
 

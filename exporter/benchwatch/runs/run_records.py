@@ -15,8 +15,7 @@ from ..machine.mounts import Storage
 from ..settings.record import NAME, SUFFIX, Record, RunFile, merge, read_record
 from ..values.errors import ConfigError
 from ..values.names import label
-from .birth import birth
-from .files import FileStatus
+from .files import FileStatus, birth
 
 _LATER = 10.0
 """Output written at least as many seconds after the end in a record belongs to another run."""

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..tools.api import Begin
-from .birth import birth
-from .files import FileStatus, GrowingFile, Rewritten
+from .files import FileStatus, GrowingFile, Rewritten, birth
 from .layout import Cut, StreamPlan
 
 
@@ -31,8 +30,7 @@ class Stream:
         self._folder = folder
         self._files = [GrowingFile(folder / name, identity) for name, identity in plan.parts]
         self._reading = 0
-        self._gone = 0  # bytes read from files that are gone
-        self._cut: bytes | None = None
+        self._gone = 0  # bytes read from files that are gone, or of a cut
         self.forget()
 
     def forget(self) -> None:
@@ -80,7 +78,7 @@ class Stream:
     @property
     def size(self) -> int:
         """Bytes read so far."""
-        return self._gone + sum(file.offset for file in self._files) if self._cut is None else len(self._cut)
+        return self._gone + sum(file.offset for file in self._files)
 
     def follow(self, plan: StreamPlan) -> bool:
         """Continue with a new plan; returns False if that is impossible.
@@ -108,11 +106,10 @@ class Stream:
 
     def read(self, limit: int, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
         """New bytes (none at the end) and when they were written, Unix seconds. Raises Rewritten or OSError."""
-        if cut := self.plan.cut:
-            if self._cut is not None:
-                return b"", 0.0
-            self._cut = content(self.plan, self._folder)[cut.begin : cut.end]
-            return self._cut, files[self.plan.parts[-1][0]].modified
+        if cut := self.plan.cut:  # all of it at once
+            data = content(self.plan, self._folder)[cut.begin : cut.end] if not self._gone else b""
+            self._gone += len(data)
+            return data, files[self.plan.parts[-1][0]].modified
         found = [files.get(name) for name, _ in self.plan.parts]
         for file, status in zip(self._files[: self._reading], found, strict=False):
             _read(file, 0, status)

@@ -10,7 +10,6 @@ Intervals are measured in `elapsed` seconds, which only grow; `now` is Unix time
 
 import logging
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import islice
 from operator import attrgetter, itemgetter
 from pathlib import Path
@@ -188,8 +187,10 @@ class Runs:
             if taken >= BUDGET:
                 return True
             read = 0
-            with self._safely(run):
+            try:
                 read = run.read(CHUNK, now)
+            except Exception as error:
+                self._break(run, error)
             taken += read
             run.due = elapsed + _ENDED_EVERY if run.ended and not read else 0.0
             yield
@@ -218,15 +219,11 @@ class Runs:
                 run.clock_was_set(by)
         return passed
 
-    @contextmanager
-    def _safely(self, run: ObservedRun) -> Iterator[None]:
-        """Do a step of one run; a bug that it meets must not affect the other runs."""
-        try:
-            yield
-        except Exception as error:
-            why = f"{type(error).__name__}: {error}"
-            run.broken = f"its files cannot be looked at: {why}; please report this"
-            self.faults.say("internal", f"run {run.name}: {run.broken}", error)
+    def _break(self, run: ObservedRun, error: Exception) -> None:
+        """Note a bug that one run meets: it must not affect the others."""
+        why = f"{type(error).__name__}: {error}"
+        run.broken = f"its files cannot be looked at: {why}; please report this"
+        self.faults.say("internal", f"run {run.name}: {run.broken}", error)
 
     def _discover(self, now: float, passed: float) -> None:
         """Find out which runs there are, and which of those outside memory have changed."""
@@ -269,15 +266,19 @@ class Runs:
                 del self._runs[key]
                 self._unloaded[key], self._empty[key] = {}, None
         elif not run.broken:
-            with self._safely(run):
-                run.look(files, now)
+            self._look(run, files, now)
         elif files.keys() != run.listed.keys():
             self._load(key, files, now)
 
+    def _look(self, run: ObservedRun, files: _Files, now: float) -> None:
+        try:
+            run.look(files, now)
+        except Exception as error:
+            self._break(run, error)
+
     def _load(self, key: RunKey, files: _Files, now: float) -> None:
         run = ObservedRun(self._place(key, files), self._settings, self._buckets, self.faults, self._here)
-        with self._safely(run):
-            run.look(files, now)
+        self._look(run, files, now)
         self._runs[key] = run
 
     def _unload_old(self) -> None:
