@@ -91,7 +91,11 @@ def _sections() -> tuple[Section, ...]:
                 ("a piece, or a record, in time", _seconds(ingest._BODY_SECONDS), "408"),
                 ("a piece", _kib(append.LARGEST_PIECE), "413"),
                 ("a pushed record", _kib(ingest._LARGEST_RECORD), "413"),
-                ("bytes of a push that wait for the disk", _kib(ingest._BEHIND), "the client must wait"),
+                (
+                    "chunks of a push (as read from the network) that wait for the disk",
+                    ingest._BEHIND,
+                    "the client must wait",
+                ),
                 ("names in URLs", "128 characters", "400"),
             ),
         ),

@@ -78,11 +78,11 @@ def fresh(folder: Path) -> ObservedRun:
 
 def replayed(folder: Path, now: float) -> dict[str, Replay]:
     run = open_run(RunPlace(folder.name, folder, listing(folder).files), SETTINGS, BUCKETS)
-    found = {name: run.new_worker(name, Replay) for name in run.plans}
+    found = {name: Replay(run, name) for name in run.plans}
     for replay in found.values():
         for _ in replay.play(run.files, now, complete=True):
             pass
-        replay.tick(now)  # a replay stops its clock when a run has ended
+        replay.worker.tick(now)  # a replay stops its clock when a run has ended
     return found
 
 
@@ -94,8 +94,8 @@ def times_of(recording: Recording, folder: Path) -> tuple[float, float]:
     recording.put(folder)
     replays = replayed(folder / recording.name, recording.end).values()
     workers = [one for one in replays if not one.timeline().by_file_time]
-    reports = [one.state.last_report for one in workers if one.state.last_report is not None]
-    start = min((one.start for one in workers if one.start is not None), default=recording.start)
+    reports = [one.worker.state.last_report for one in workers if one.worker.state.last_report is not None]
+    start = min((one.worker.start for one in workers if one.worker.start is not None), default=recording.start)
     return start, min(max([*reports, start + 5.0]), start + LONGEST)
 
 
@@ -175,7 +175,7 @@ def differing(
     readings.append((later, read_live(live, later), read_live(fresh(folder), later)))
     for time, one, other in readings:
         found[f"at {time}: live, restarted"] = differences(one, other, end - start)
-    offline = shown(replayed(folder, later).values())
+    offline = shown(one.worker for one in replayed(folder, later).values())
     found["restarted, offline"] = differences(readings[-1][2], offline)
     where = recording.name, parts
     return [f"{where}, {what}: {key}: {values}" for what, each in found.items() for key, values in each.items()]

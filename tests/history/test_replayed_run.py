@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchwatch.compare.measures import compared
-from benchwatch.history import ledger, replayed_run
+from benchwatch.history import ledger, recording, replayed_run
 from benchwatch.history.find import find_runs
 from benchwatch.history.replayed_run import ReplayedRun, timelines
 from benchwatch.history.timeline import Timeline
@@ -119,6 +119,35 @@ def test_a_long_recording_is_the_same_however_often_its_pages_are_sorted(
         assert_same(one, other)
 
 
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_larger_than_what_is_read_at_a_time_is_the_same(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for file, path in RUNS[name].items():
+        (tmp_path / file).write_bytes(path.read_bytes())
+    expected = at_once(tmp_path)
+    for bound in ("_PIECE", "_KEPT"):
+        monkeypatch.setattr(recording, bound, 500)
+    followed = ReplayedRun(RunsSettings(), Buckets(), FAMILIES)
+    assert followed.look(ended(tmp_path), NOW)
+    for one, other in zip(followed.timelines, expected, strict=True):
+        assert_same(one, other)
+
+
+def test_a_log_that_goes_on_after_its_run_was_abandoned_is_the_same_in_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = [*range(20), *range(1000, 1020)]
+    (tmp_path / "w.100").write_text("".join(f"0 {n} 2000 0 {int(NOW) + n} 500000\n" for n in times))
+    expected = at_once(tmp_path)
+    for bound in ("_PIECE", "_KEPT"):
+        monkeypatch.setattr(recording, bound, 100)
+    followed = ReplayedRun(RunsSettings(), Buckets(), FAMILIES)
+    assert followed.look(ended(tmp_path), NOW)
+    for one, other in zip(followed.timelines, expected, strict=True):
+        assert_same(one, other)
+
+
 @pytest.mark.parametrize("rotated", [True, False])
 def test_another_run_in_the_same_output_is_followed(rotated: bool, tmp_path: Path) -> None:
     first = (RECORDINGS / "sysbench/checkpoints-1.0.20/checkpoints-1.0.20.out").read_bytes()
@@ -182,10 +211,10 @@ def test_a_log_that_comes_late_is_put_in_its_place(tmp_path: Path) -> None:
 def test_every_recording_that_grew_ends_as_if_read_at_once(tool: str, tmp_path: Path) -> None:
     recordings = [path for path in sorted((RECORDINGS / tool).iterdir()) if path.suffix in (".out", ".err")]
     assert recordings
-    for number, recording in enumerate(recordings):
-        content, folder = recording.read_bytes(), tmp_path / str(number)
+    for number, output in enumerate(recordings):
+        content, folder = output.read_bytes(), tmp_path / str(number)
         folder.mkdir()
-        path = folder / f"w{recording.suffix}"
+        path = folder / f"w{output.suffix}"
         path.touch()
         followed = ReplayedRun(RunsSettings(), Buckets(), FAMILIES)
         for part in range(5):
@@ -195,6 +224,6 @@ def test_every_recording_that_grew_ends_as_if_read_at_once(tool: str, tmp_path: 
         expected = at_once(folder)
         while not followed.look(ended(folder), NOW):
             pass
-        assert len(followed.timelines) == len(expected), recording
+        assert len(followed.timelines) == len(expected), output
         for one, other in zip(followed.timelines, expected, strict=True):
             assert_same(one, other)

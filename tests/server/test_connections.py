@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from benchwatch.server.users import Users
-from benchwatch.server.webconfig import WebConfig, load_web_config
+from benchwatch.server.webconfig import Users, WebConfig, load_web_config
 from tests.support.ports import free_port
 from tests.support.serving import NETWORK, FakeExporter, Served, served
 from tests.support.waiting import PATIENCE, eventually

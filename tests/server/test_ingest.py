@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from benchwatch.runs import room
+from benchwatch.runs import append
 from benchwatch.settings.settings import PushSettings
 from tests.support.serving import FakeExporter, Served, served
 from tests.support.waiting import PATIENCE, eventually
@@ -432,7 +432,7 @@ def test_another_long_push_that_begins_like_one_that_broke_off_is_copied_in_piec
     monkeypatch.setattr(os, "pread", note)
     long, file = random.Random(1).randbytes(3_000_000), tmp_path / "r/w.push"
     limits = PushSettings(keep_free_bytes=0, max_push_bytes=len(long))
-    monkeypatch.setattr(room, "free_bytes", lambda _: 5_500_000 - (file.stat().st_size if file.exists() else 0))
+    monkeypatch.setattr(append, "free_bytes", lambda _: 5_500_000 - (file.stat().st_size if file.exists() else 0))
     with served(FakeExporter(push_folder=tmp_path), push_settings=limits) as server:
         url = f"{server.url}/ingest/r/w"
         first = requests.put(url, data=(part for part in (long, b"too much")))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from benchwatch.runs import append, room
+from benchwatch.runs import append
 from benchwatch.settings import record as runfile
 from benchwatch.settings.settings import PushSettings
 from tests.support.serving import FakeExporter, Served, served
@@ -29,7 +29,7 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[
             assert folder.is_relative_to(tmp_path)
             return size - sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
 
-        monkeypatch.setattr(room, "free_bytes", free)
+        monkeypatch.setattr(append, "free_bytes", free)
 
     yield hold
 
@@ -71,13 +71,13 @@ def test_a_piece_that_is_stored_already_needs_no_room(tmp_path: Path, disk: Call
 
 def test_a_push_that_repeats_what_is_stored_needs_no_room(tmp_path: Path, disk: Callable[[int], None]) -> None:
     disk(10)
-    space = room.Room(TO_THE_LAST_BYTE, lambda _: None)
+    space = append.Room(TO_THE_LAST_BYTE, lambda _: None)
     first = append.PushFile(tmp_path / "r/w.push", space)
     first.append(b"0123456789")
     second = append.PushFile(tmp_path / "r/w.push", space, first.span)
     second.append(b"01234")
     second.append(b"56789")
-    with pytest.raises(room.NotStored):
+    with pytest.raises(append.NotStored):
         second.append(b"x")
     assert content(tmp_path / "r/w.push") == b"0123456789"
 

@@ -9,8 +9,7 @@ import bcrypt
 import pytest
 import requests
 
-from benchwatch.server.users import Users
-from benchwatch.server.webconfig import WebConfig, WebConfigFile
+from benchwatch.server.webconfig import Users, WebConfig, WebConfigFile
 from tests.support.serving import FakeExporter, served
 from tests.support.waiting import PATIENCE
 

@@ -9,12 +9,11 @@ import pytest
 from benchwatch.history.find import find_runs
 from benchwatch.machine.mounts import Storage
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.runs.append import put_record
+from benchwatch.runs.append import NotStored, Room, put_record
 from benchwatch.runs.files import listing
 from benchwatch.runs.observed_run import ObservedRun
 from benchwatch.runs.observer import Observer
 from benchwatch.runs.place import RunPlace
-from benchwatch.runs.room import NotStored, Room
 from benchwatch.runs.unusable import Faults
 from benchwatch.settings.record import Record, load_runfile, read_record
 from benchwatch.settings.settings import NOT_KNOWN, Here, PushSettings, RunsSettings
@@ -331,6 +330,4 @@ def test_a_changed_run_yaml_has_no_other_record_read_again(tmp_path: Path, monke
 def test_commands_that_read_files_once_have_every_record(tmp_path: Path) -> None:
     many_records(tmp_path, 20)
     (run,) = find_runs([tmp_path], RunsSettings(), Buckets())
-    assert {run.new_worker(name, Observer).runfile.labels["vm"] for name in run.plans} == {
-        f"v{number}" for number in range(20)
-    }
+    assert {run.new_worker(name).runfile.labels["vm"] for name in run.plans} == {f"v{number}" for number in range(20)}

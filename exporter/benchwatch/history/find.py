@@ -12,7 +12,7 @@ from ..runs.layout import STANDARD_STREAMS, group_name
 from ..runs.observed_run import ObservedRun
 from ..runs.place import RunPlace
 from ..runs.unusable import Faults
-from ..settings.record import NAME, SUFFIX, load_runfile
+from ..settings.record import SUFFIX, load_runfile
 from ..settings.settings import RunsSettings
 from ..tools import registry
 from ..values.errors import FAILED, ConfigError, UserError
@@ -183,14 +183,10 @@ def nothing_recognised(paths: Iterable[Path]) -> UserError:
 
 def find_worker(folder: Path, worker: str, settings: RunsSettings, *, logs: bool = True) -> ObservedRun:
     """The run in that folder with only this worker, read as by read_runs; without `logs`, only what it printed."""
-    beside = listing(folder).files
-    files = {name: status for name, status in beside.items() if name.startswith(f"{worker}.")}
-    place = RunPlace(label(folder.resolve().name), folder, files)
-    # db.2.out does not belong to db.
-    plans = open_run(place, settings).plans.get(label(worker), ())
-    own = {part for plan in plans if logs or not plan.is_log for part, _ in plan.parts}
-    own |= {NAME, f"{worker}{SUFFIX}"} & beside.keys()
-    run = open_run(place._replace(files={name: beside[name] for name in own}), settings)
+    run = open_run(RunPlace(label(folder.resolve().name), folder, listing(folder).files), settings)
+    name = label(worker)
+    own = [plan for plan in run.plans.get(name, ()) if logs or not plan.is_log]
+    run.plans = {name: own} if own else {}
     _read(run)
     return run
 

@@ -1,42 +1,38 @@
 """Replays a worker's output as a live exporter read it, but at the times in the output itself.
 
-A replay is an observer whose clock moves from report to report (see tools.Moment); each stream is
-read exactly as far as it had been written by then. Between reports, and after the last one, the
-clock advances in steps of a second, so a run stalls and is abandoned at the same times as when it
-was live.
+A replay moves an observer from report to report (see tools.Moment) and enters each in a ledger; each stream is read
+exactly as far as it had been written by then. Between reports, and after the last one, the clock advances in steps of a
+second, so a run stalls and is abandoned at the same times as when it was live.
 
 Output without absolute times is dated as follows:
 
-- Seconds since the start (pgbench without --progress-timestamp, its final report) count from the
-  start that a live exporter shows for these files: the first time in the transaction log or in
-  other lines, otherwise a start from run.yaml and the file system (see tools.beginning).
-- Text after the last report is dated by the modification time of its file if that is soon after
-  the worker's last report, otherwise by that report.
-- If no output of a worker has a time, all of it is dated by the recorded `end`, otherwise by the
-  modification time.
+- Seconds since the start (pgbench without --progress-timestamp, its final report) count from the start that a live
+  exporter shows for these files: the first time in the transaction log or in other lines, otherwise a start from
+  run.yaml and the file system (see tools.beginning).
+- Text after the last report is dated by the modification time of its file if that is soon after the worker's last
+  report, otherwise by that report.
+- If no output of a worker has a time, all of it is dated by the recorded `end`, otherwise by the modification time.
 
-Output that may still grow is played up to the last moment that all streams have reached, without
-the last second of a transaction log, which may be incomplete. A stream without new content for some
-seconds does not hold up the others. If such a stream later reports an earlier time, or a file
-changes other than by growing, everything is read again.
+Output that may still grow is played up to the last moment that all streams have reached, without the last second of a
+transaction log, which may be incomplete. A stream without new content for some seconds does not hold up the others. If
+such a stream later reports an earlier time, or a file changes other than by growing, everything is read again.
 """
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from ..metrics.latencies import Group, Latencies
 from ..metrics.samples import Family, Part
 from ..runs.files import FileStatus, Rewritten
-from ..runs.layout import StreamPlan
-from ..runs.observer import KEPT_LIVE, Observer
-from ..runs.stream import Stream
+from ..runs.observed_run import ObservedRun
+from ..runs.observer import KEPT_LIVE
 from ..runs.worker_model import of_whole_run
 from ..tools.api import Moment
 from ..tools.beginning import PUNCTUAL
-from ..tools.states import State
 from .ledger import Ledger
 from .recording import STEP, Recording
 from .timeline import Timeline
@@ -57,33 +53,34 @@ class _Event(NamedTuple):
     """The bytes that each of the streams with new output held by then."""
 
 
-class Replay(Observer):
-    """One worker of a run and its ledger, played as far as its output goes.
+class Replay:
+    """One worker of a run, played as far as its output goes, and its ledger.
 
-    `of_worker` are the arguments of Observer. `families` limits the series to these families of its
-    tool. `hold` says for each part after how many seconds an unchanged value is repeated, as by
-    scrapes, until it leaves the page. With `gather`, all latencies are gathered by time and bin.
-    The output of a run that is not `growing` is complete.
+    `families` limits the series to these families of its tool. `hold` says for each part after how many seconds an
+    unchanged value is repeated, as by scrapes, until it leaves the page. With `gather`, all latencies are gathered by
+    time and bin.
     """
 
     def __init__(
         self,
-        *of_worker: Any,
+        run: ObservedRun,
+        name: str,
+        *,
         families: Collection[Family] | None = None,
         hold: Mapping[Part, float] | None = None,
         gather: bool = False,
-        growing: bool = False,
     ) -> None:
-        self._families = families
-        self._hold = hold
-        self._how = {"gather": gather, "growing": growing}
-        self._recordings: dict[str, Recording] = {}
-        super().__init__(*of_worker)
+        self._recordings = {plan.name: Recording(plan, run.folder, gather=gather) for plan in run.plans[name]}
+        self._new_worker = partial(run.new_worker, name, list(self._recordings.values()))
+        self.worker = self._new_worker()
+        """The observer, which a new one replaces if everything is read again."""
         self.reports = 0
         """Pages entered so far."""
-        self._record = self.runfile
-        self._record_before = replace(self.runfile, exit_code=None, end=None)  # live, its end was not known earlier
+        self._families = families
+        self._hold = hold
         self._ledger = Ledger(families, hold)
+        self._record = self.worker.runfile
+        self._record_before = replace(self._record, exit_code=None, end=None)  # live, its end was not known earlier
         self._present = -math.inf
         self._clock = -math.inf  # the time of the last event played
         self._began: float | None = None  # when the run began, if its times count from there
@@ -92,55 +89,32 @@ class Replay(Observer):
         self._silent = True  # whether no stream reported at the last page
         self._by_file_time = False
 
-    def _open(self, plan: StreamPlan) -> Recording:
-        recording = self._recordings[plan.name] = Recording(plan, self._folder, **self._how)
-        return recording
-
-    def _apply(self, stream: Stream, records: Sequence[Any], arrived: float) -> None:
-        self._recordings[stream.plan.name].gather(records)
-        super()._apply(stream, records, arrived)
-
     @property
     def length(self) -> int:
         """Bytes of its output, as far as it was read."""
         return sum(one.length for one in self._recordings.values())
 
-    @property
-    def files_written(self) -> float:
-        """See Observer: not when its output says."""
-        return max(one.file_time for one in self._recordings.values())
-
-    @property
-    def _copied(self) -> bool:
-        """Whether its times say nothing: its files date it, and were written faster than it ran."""
-        start, end = self.start, self.end
-        if not self._by_file_time or start is None or self._record.scheduled:
-            return False
-        texts = [one for one in self._recordings.values() if not one.plan.is_log]
-        written = [one.file_time - one.born for one in texts if one.born is not None]
-        return bool(written) and 0 <= max(written) < (end - start) / 2
-
     def play(self, files: Mapping[str, FileStatus], now: float, *, complete: bool) -> Iterator[int]:
         """Move the worker on from report to report; yields `reports` after each of them.
 
-        If the output is `complete`, the last report is followed by the time up to its end or, if it
-        has none, to `now`. A second between reports or after the end is a report too if it changes
-        the worker or, with `hold`, always. Raises Rewritten if everything must be read again,
-        OSError if a file cannot be read.
+        If the output is `complete`, the last report is followed by the time up to its end or, if it has none, to `now`.
+        A second between reports or after the end is a report too if it changes the worker or, with `hold`, always.
+        Raises Rewritten if everything must be read again, OSError if a file cannot be read.
         """
-        self._find_times(files, now)
+        self._present = now
         behind = dict.fromkeys(self._recordings, True)
         while any(behind.values()):
-            for name, recording in self._recordings.items():
-                behind[name] = behind[name] and recording.grow(files)
+            behind = self._read_on(files, behind)
             for name, recording in self._recordings.items():
                 recording.wait(self._start_of_run, whole=complete and not behind[name])
             if self._clock == -math.inf:
                 self._read_again(dict.fromkeys(self._recordings, 0))
             if complete and not any(behind.values()):
-                yield from self._to_the_end()
+                yield from self._play_all(self._last_events(), complete=True)
+                if self._clock > -math.inf:
+                    yield from self._pass_time(self._clock, now - self.worker.clock_behind)
             else:
-                yield from self._as_far_as_known(behind)
+                yield from self._play_all(self._known_events(behind), complete=False)
 
     def has_result(self, files: Mapping[str, FileStatus], now: float) -> bool:
         """Read everything at once; returns whether it ended with a final report that says all there is.
@@ -149,26 +123,42 @@ class Replay(Observer):
         """
         if self._record.warmup or any(one.plan.kind_of.bins for one in self._recordings.values()):
             return False
-        self._find_times(files, now)
-        self._state_at_end(())
-        self.tick(self.files_written)
-        self._silent = False
-        return self.phase == "finished" and self.state.outcome == "finished"
-
-    def _find_times(self, files: Mapping[str, FileStatus], now: float) -> None:
-        self._present = now
+        behind = dict.fromkeys(self._recordings, True)
+        while any(behind.values()):
+            behind = self._read_on(files, behind)
         for recording in self._recordings.values():
-            recording.file_time = recording.modified = files[recording.plan.parts[-1][0]].modified
+            recording.modified = recording.newest
+        self._read_to_end()
+        self.worker.tick(self._files_written)
+        self._silent = False
+        return self.worker.phase == self.worker.state.outcome == "finished"
+
+    def _read_on(self, files: Mapping[str, FileStatus], behind: Mapping[str, bool]) -> dict[str, bool]:
+        """Read more of the streams that are behind; returns which of them still are."""
+        for recording in self._recordings.values():
+            recording.newest = files[recording.plan.parts[-1][0]].modified
+        return {name: behind[name] and recording.grow(files) for name, recording in self._recordings.items()}
+
+    @property
+    def _files_written(self) -> float:
+        return max(one.newest for one in self._recordings.values())
 
     def _read_again(self, until: Mapping[str, int]) -> None:
         """Begin from the start, with each stream up to that offset."""
         for name, recording in self._recordings.items():
             recording.until = until[name]
-            recording.restart()
-        self.runfile = self._record
-        self._begin_reading()
+            recording.forget()
+        self.worker = self._new_worker()
 
-    def _as_far_as_known(self, behind: Mapping[str, bool]) -> Iterator[int]:
+    def _deliver(self, now: float) -> None:
+        """Let the worker read what was written by now."""
+        while due := [one for one in self._recordings.values() if one.size < one.until]:
+            for one in due:  # logs are read again for another run of the tool
+                self.worker.take(one, one.deliver(), min(one.modified, now), now)
+        self.worker.caught_up = True
+
+    def _known_events(self, behind: Mapping[str, bool]) -> list[_Event]:
+        """The events up to the last moment that all streams have reached."""
         lasts = {name: one.last.time for name, one in self._recordings.items() if one.last}
         latest = max(lasts.values(), default=-math.inf)
         until = math.inf
@@ -181,7 +171,26 @@ class Replay(Observer):
         for name, recording in self._recordings.items():
             due[name] = [one for one in recording.waiting if one.time <= until]
             del recording.waiting[: len(due[name])]
-        yield from self._play_all(_merged(due), complete=False)
+        return _merged(due)
+
+    def _last_events(self) -> list[_Event]:
+        """The events that were not played yet, then output without a time, and the end."""
+        recordings, end = self._recordings.values(), self._record.end
+        lasts = [one.last.time for one in recordings if one.last]
+        self._by_file_time |= not lasts and end is None
+        last = max(lasts, default=self._files_written if end is None else end)
+        printed = max((one.last.time for one in recordings if one.last and not one.plan.is_log), default=last)
+        due = {}
+        for name, one in self._recordings.items():
+            due[name] = [each._replace(time=max(each.time, printed)) if each.final else each for each in one.waiting]
+            one.waiting = []
+            if one.last is None or one.last.offset < one.length:
+                written = min(one.newest, math.inf if end is None else end)
+                due[name].append(Moment(one.length, written if 0 <= written - last <= _SOON else last))
+        events = _merged(due)
+        if self._record.exit_code is not None:
+            events.append(_Event(max(last, end or last), {}))
+        return events
 
     def _play_all(self, events: Sequence[_Event], *, complete: bool) -> Iterator[int]:
         """Play events and the time before each; raises Rewritten if they begin before those played."""
@@ -197,63 +206,47 @@ class Replay(Observer):
         for name, offset in event.offsets.items():
             self._recordings[name].until, self._recordings[name].modified = offset, event.time
         try:
-            self.read(-1, {}, event.time)
+            self._deliver(event.time)
         except Rewritten:  # it was abandoned, then continued
             self._read_again({name: one.until for name, one in self._recordings.items()})
-            self.read(-1, {}, event.time)
-        while not self.caught_up:  # logs are read again for another run of the tool
-            self.read(-1, {}, event.time)
-        self.configure(self._record if last else self._record_before)
+            self._deliver(event.time)
+        self.worker.configure(self._record if last else self._record_before)
         self._move_to(event.time)
         if last:
-            self.over()
+            self.worker.over()
             self._move_to(event.time)
-        kinds = frozenset(self._recordings[name].plan.kind for name in event.offsets)
-        return self._enter(event.time, kinds)
+        return self._enter(event.time, {self._recordings[name].plan.kind for name in event.offsets})
 
     def _move_to(self, time: float) -> None:
-        self.tick(time)
-        self.state.tick(time, is_read=True)
+        self.worker.tick(time)
+        self.worker.state.tick(time, is_read=True)
 
     def _pass_time(self, begin: float, end: float) -> Iterator[int]:
+        """Play the time between two moments at which streams reported."""
         idle = self._hold is not None
         time = begin + STEP
         while time < end - STEP / 2:
-            if self.ended and (not idle or time - begin >= KEPT_LIVE):
+            if self.worker.ended and (not idle or time - begin >= KEPT_LIVE):
                 return
-            before = self.version
+            before = self.worker.version
             self._move_to(time)
-            if idle or self.version != before:
-                yield self._enter(time, frozenset())
+            if idle or self.worker.version != before:
+                yield self._enter(time, ())
             time += STEP
 
-    def _to_the_end(self) -> Iterator[int]:
-        yield from self._play_all(self._last_events(), complete=True)
-        if self._clock > -math.inf:
-            yield from self._pass_time(self._clock, self._present - self.clock_behind)
-
-    def _last_events(self) -> list[_Event]:
-        """The events that were not played yet, then output without a time, and the end."""
-        recordings, end = self._recordings.values(), self._record.end
-        lasts = [one.last.time for one in recordings if one.last]
-        self._by_file_time |= not lasts and end is None
-        last = max(lasts, default=self.files_written if end is None else end)
-        texts = [one.last.time for one in recordings if one.last and not one.plan.is_log]
-        printed = max(texts, default=last)
-        waiting: dict[str, list[Moment]] = {}
-        for name, one in self._recordings.items():
-            each = waiting[name] = [
-                moment._replace(time=max(moment.time, printed)) if moment.final else moment for moment in one.waiting
-            ]
-            one.waiting = []
-            if one.last is None or one.last.offset < one.length:
-                written = min(one.file_time, math.inf if end is None else end)
-                rest = written if 0 <= written - last <= _SOON else last
-                each.append(Moment(one.length, rest))
-        events = _merged(waiting)
-        if self._record.exit_code is not None:
-            events.append(_Event(max(last, end or last), {}))
-        return events
+    def _enter(self, time: float, kinds: Collection[str]) -> int:
+        """Record the page at a moment at which streams of these kinds reported; returns `reports`."""
+        worker = self.worker
+        self.reports += 1
+        if self._rerun_shown != worker.reruns and self._hold is None:
+            self._rerun_shown = worker.reruns
+            if self._has_text:
+                self._ledger = Ledger(self._families, None)
+        page = worker.samples() if self._families is None else worker.state.samples(worker.current)
+        self._ledger.enter(time, kinds, page)
+        self._has_text |= not all(worker.tool.kinds[kind].is_log for kind in kinds)
+        self._silent = not kinds
+        return self.reports
 
     def _start_of_run(self) -> float:
         """When the run began, Unix seconds, as everything that was read says."""
@@ -262,11 +255,11 @@ class Replay(Observer):
         if self._clock > -math.inf:
             raise Rewritten
         for recording in self._recordings.values():
-            recording.keep()
-            recording.modified = recording.file_time
-        start = self._state_at_end(()).start
+            recording.modified = recording.newest
+        self._read_to_end()
+        start = self.worker.state.start
         if start is None:
-            start = self.files_written if self._record.start is None else self._record.start
+            start = self._files_written if self._record.start is None else self._record.start
         if self._record.start is None:
             self._by_file_time |= self._depends_on_files()
         for recording in self._recordings.values():
@@ -279,76 +272,68 @@ class Replay(Observer):
         for recording in self._recordings.values():
             recording.modified = math.inf
         if any(one.plan.is_log for one in self._recordings.values()):
-            return self._state_at_end(self.state.left_behind).start in (None, math.inf)
-        for recording in self._recordings.values():
-            recording.written = math.inf
-            self._date(recording)
-        return self.state.start in (None, math.inf)
+            self._read_to_end(self.worker.state.left_behind)
+        else:
+            for recording in self._recordings.values():
+                recording.written = math.inf
+                self.worker.date(recording)
+        return self.worker.state.start in (None, math.inf)
 
-    def _state_at_end(self, without: Collection[str]) -> State:
-        """The state after all streams except `without`; of recent logs, only after their beginning."""
-        recent = self.files_written - PUNCTUAL
+    def _read_to_end(self, without: Collection[str] = ()) -> None:
+        """Read all streams except `without` at once; of recent logs, only their beginning."""
+        recent = self._files_written - PUNCTUAL
         until = {}
         for name, one in self._recordings.items():
-            in_use = one.plan.is_log and one.file_time > recent
+            in_use = one.plan.is_log and one.newest > recent
             until[name] = 0 if name in without else _LOG_HEAD if in_use else one.length
         self._read_again(until)
-        self.read(-1, {}, math.inf)
-        self.over()
-        return self.state
-
-    def _enter(self, time: float, kinds: Collection[str]) -> int:
-        """Record the page at a moment at which streams of these kinds reported; returns `reports`."""
-        self.reports += 1
-        if self._rerun_shown != self.reruns and self._hold is None:
-            self._rerun_shown = self.reruns
-            if self._has_text:
-                self._ledger = Ledger(self._families, None)
-        limited = self._families is not None
-        page = self.state.samples(self.current) if limited else self.samples()
-        self._ledger.enter(time, kinds, page)
-        self._has_text |= not all(self.tool.kinds[kind].is_log for kind in kinds)
-        self._silent = not kinds
-        return self.reports
+        self._deliver(math.inf)
+        self.worker.over()
 
     def timeline(self) -> Timeline:
         """Everything recorded so far."""
-        series = list(self._ledger.series(self.labels))
-        if self.state.left_behind and self.start is not None and self._hold is None:
-            series = [one for each in series if len((one := each.after(self.start)).times)]
-        own = list(self.state.samples(self.current))
-        final = list(self.samples_with(own))
+        worker, state = self.worker, self.worker.state
+        series = list(self._ledger.series(worker.labels))
+        if state.left_behind and worker.start is not None and self._hold is None:
+            series = [one for each in series if len((one := each.after(worker.start)).times)]
+        own = list(state.samples(worker.current))
+        final = list(worker.samples_with(own))
         if self._silent:  # the counters of an abandoned run leave the page
             shown = {(sample.family, sample.labels) for sample in final}
-            every = self.state.samples(current=False)
+            every = state.samples(current=False)
             final += (one for one in every if one.family.kind != "gauge" and (one.family, one.labels) not in shown)
+        latencies: dict[Group, Latencies] = {}
+        for name, recording in self._recordings.items():
+            if recording.bins is not None and name not in state.left_behind:
+                for group, found in recording.bins.found().items():
+                    latencies.setdefault(group, Latencies()).extend(found)
         return Timeline(
-            **of_whole_run(self, own),
-            runfile=self.runfile,
-            roles=self.roles,
+            **of_whole_run(worker, own),
+            runfile=worker.runfile,
+            roles=worker.roles,
             final=final,
             series=series,
             by_file_time=self._by_file_time,
             copied=self._copied,
-            latencies=self._latencies(),
+            latencies=latencies,
         )
 
-    def _latencies(self) -> Mapping[Group, Latencies]:
-        """All latencies played so far, by group."""
-        found: dict[Group, Latencies] = {}
-        for name, recording in self._recordings.items():
-            if recording.bins is None or name in self.state.left_behind:
-                continue
-            for group, latencies in recording.bins.found().items():
-                found.setdefault(group, Latencies()).extend(latencies)
-        return found
+    @property
+    def _copied(self) -> bool:
+        """Whether its times say nothing: its files date it, and were written faster than it ran."""
+        start, end = self.worker.start, self.worker.end
+        if not self._by_file_time or start is None or self._record.scheduled:
+            return False
+        texts = [one for one in self._recordings.values() if not one.plan.is_log]
+        written = [one.newest - one.born for one in texts if one.born is not None]
+        return bool(written) and 0 <= max(written) < (end - start) / 2
 
 
-def _merged(found: Mapping[str, Sequence[Moment]]) -> list[_Event]:
+def _merged(due: Mapping[str, Sequence[Moment]]) -> list[_Event]:
     """The moments of all streams as events, one for each time; each final moment after the others."""
     events: list[_Event] = []
     for time, final, name, offset in sorted(
-        (one.time, one.final, name, one.offset) for name, each in found.items() for one in each
+        (one.time, one.final, name, one.offset) for name, each in due.items() for one in each
     ):
         if not events or events[-1].time != time or name in events[-1].offsets or final:
             events.append(_Event(time, {}))

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from functools import partial
 
 from ..metrics.buckets import Buckets
 from ..metrics.samples import Family, Part
@@ -11,14 +10,15 @@ from ..runs.observed_run import ObservedRun
 from ..runs.place import RunPlace
 from ..settings.record import SUFFIX
 from ..settings.settings import RunsSettings
-from ..values.errors import UserError
+from ..values.errors import ConfigError, UserError
 from .find import open_run
 from .replay import Replay
 from .timeline import Timeline
 
-_ELSEWHERE = "too many for a live page; `benchwatch report` draws them"
 MOST_REPORTS = 500_000
 """Of a worker: six days of one a second. Each takes some 300 bytes of memory as long as the run is followed."""
+_ATTEMPTS = 5
+"""How often a file is read that is rewritten meanwhile."""
 
 
 def timelines(
@@ -41,11 +41,19 @@ def timelines(
     until = time.time() if now is None else now
     for run in runs:
         for name in run.plans:
-            make = partial(Replay, families=families, hold=hold, gather=latencies)
-            replay = run.new_worker(name, make)
-            is_read = results and len(run.plans) == 1 and replay.has_result(run.files, until)
-            for _ in () if is_read else replay.play(run.files, until, complete=True):
-                pass
+            for attempt in range(1, _ATTEMPTS + 1):
+                replay = Replay(run, name, families=families, hold=hold, gather=latencies)
+                try:
+                    if not (results and len(run.plans) == 1 and replay.has_result(run.files, until)):
+                        for _ in replay.play(run.files, until, complete=True):
+                            pass
+                    break
+                except Rewritten:
+                    if attempt == _ATTEMPTS:
+                        raise ConfigError(f"{run.folder}: {name} is rewritten while it is read: try again") from None
+                except OSError as error:
+                    sentence = f"{error.filename}: cannot be read: {error.strerror}; expected output of a benchmark"
+                    raise ConfigError(sentence) from error
             yield replay.timeline()
 
 
@@ -60,20 +68,20 @@ class ReplayedRun:
         """Those of the last complete look."""
         self.size = 0
         """Size of its files in bytes."""
+        self.stopping = False
+        """Set to stop reading at once."""
         self._settings = settings
         self._buckets = buckets
         self._families = families
         self._seen: object = None
         self._shape: object = None
-        self._workers: list[Replay] = []
+        self._replays: list[Replay] = []
         self._too_long = ""
-        self.stopping = False
-        """Set to stop reading at once."""
 
     @property
     def read(self) -> int:
         """Bytes read so far."""
-        return sum(worker.length for worker in self._workers)
+        return sum(replay.length for replay in self._replays)
 
     def look(self, place: RunPlace, now: float) -> bool:
         """Read what is new in the files of the run, which is always in the same place; returns whether anything is.
@@ -88,24 +96,24 @@ class ReplayedRun:
             return False
         self.size = sum(status.size for status in files.values())
         records = {name: status for name, status in files.items() if name.endswith(SUFFIX)}
-        shape = ({name: status.identity for name, status in files.items()}, records, complete)
+        shape = {name: status.identity for name, status in files.items()}, records, complete
         if shape != self._shape:
             run = open_run(place._replace(files=files), self._settings, self._buckets)
-            make = partial(Replay, families=self._families, gather=True, growing=True)
-            self._workers = [run.new_worker(name, make) for name in run.plans]
+            self._replays = [Replay(run, name, families=self._families, gather=True) for name in run.plans]
         self._shape = None  # until everything is read
         try:
-            for replay in self._workers:
-                name = replay.name
+            for replay in self._replays:
+                name = replay.worker.name
                 for reports in replay.play(files, now, complete=complete is None or name in complete):
                     if reports > MOST_REPORTS:
-                        self._workers, self.timelines = [], []
-                        self._too_long = f"{name} has more than {MOST_REPORTS:,} reports: {_ELSEWHERE}"
+                        self._replays, self.timelines = [], []
+                        where = "too many for a live page; `benchwatch report` draws them"
+                        self._too_long = f"{name} has more than {MOST_REPORTS:,} reports: {where}"
                         raise UserError(self._too_long)
                     if self.stopping:
                         return False
         except Rewritten:
             return False
         self._shape, self._seen = shape, seen
-        self.timelines = [worker.timeline() for worker in self._workers]
+        self.timelines = [replay.timeline() for replay in self._replays]
         return True

@@ -1,4 +1,4 @@
-"""Appends pushed bytes to files of the push folder, as long as there is room for them (see room).
+"""Pushed bytes: appended to files of the push folder, as long as there is room for them.
 
 Bytes for which there is no room are refused before they are written; bytes that have been written are never lost.
 Everything here blocks on the disk; call it from one thread at a time.
@@ -10,14 +10,15 @@ import logging
 import os
 import re
 import stat
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ..settings.record import load_runfile
-from ..settings.settings import RunsSettings
+from ..settings.settings import PushSettings, RunsSettings
 from ..values.errors import ConfigError
-from .room import NotStored, Room
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -28,13 +29,85 @@ _SUFFIX = re.compile(r"[a-z]+|[0-9]+(\.[0-9]+)?")
 LARGEST_PIECE = 1024 * 1024
 """Bytes accepted in one piece of a stream."""
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_FILE = 4096
+"""Bytes that a file takes besides its own."""
+_TRUSTED = 60.0
+"""Seconds after which a full folder is measured again: others may have removed files."""
+_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
-
+Reason = Literal["no_room", "gap", "other_content", "taken", "invalid", "failed"]
 FailedStart = Callable[[Path, str], str | None]
 """Says how a worker of the run in a folder failed before it measured anything; None if it may have measured something.
 
 See history.find.failed_start.
 """
+
+
+class NotStored(Exception):
+    """Bytes that are not stored: why, and a sentence for the client.
+
+    no_room: the disk or the folder is as full as it may be. gap: the file has only `size` bytes, and the piece begins
+    beyond them. other_content: the file has other bytes there. taken: the worker exists. invalid: no record that can be
+    used. failed: the file system failed.
+    """
+
+    def __init__(self, reason: Reason, sentence: str, size: int | None = None) -> None:
+        super().__init__(sentence)
+        self.reason = reason
+        self.size = size
+
+
+class Room:
+    """The space that pushes may take: `max_folder_bytes`, and what leaves `keep_free_bytes` free.
+
+    `count` is told the bytes of each write.
+    """
+
+    def __init__(self, settings: PushSettings, count: Callable[[int], None]) -> None:
+        self._settings = settings
+        self._count = count
+        self._used = 0
+        self._measured: float | None = None  # when the folder was measured, seconds of the monotonic clock
+
+    def need(self, path: Path, size: int) -> None:
+        """Check that there is room for `size` more bytes in a file of a run; the file may be new. Raises NotStored."""
+        most, kept = self._settings.max_folder_bytes, self._settings.keep_free_bytes
+        new = _FILE * (not path.exists())
+        now = time.monotonic()
+        if self._measured is None or (self._used + size + new > most and now - self._measured > _TRUSTED):
+            self._used, self._measured = _size(path.parent.parent), now
+        if self._used + size + new > most:
+            sentence = f"the folder of pushes takes {self._used} bytes, and the limit is {most}"
+            raise NotStored("no_room", f"{sentence} (push.max_folder_bytes)")
+        free = free_bytes(path.parent)
+        if free is not None and free - size < kept:
+            sentence = f"the pushes' file system has {free} bytes free; {kept} must stay free"
+            raise NotStored("no_room", f"{sentence} (push.keep_free_bytes)")
+        self._used += new
+
+    def add(self, size: int) -> None:
+        """Note that so many bytes were written."""
+        self._count(size)
+        self._used += size
+
+
+def _size(folder: Path) -> int:
+    """Bytes that all files in a folder take."""
+    found = 0
+    for above, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                found += _FILE + Path(above, name).lstat().st_size
+    return found
+
+
+def free_bytes(folder: Path) -> int | None:
+    """Bytes that this process can still write to the file system of a folder, which need not exist; None if unknown."""
+    for each in (folder, *folder.parents):
+        with suppress(OSError):
+            status = os.statvfs(each)
+            return status.f_bavail * status.f_frsize
+    return None
 
 
 class PushedPart(NamedTuple):
@@ -59,42 +132,27 @@ class PushFile:
         self._path = path
         self._room = room
         self._refusal: NotStored | None = None
-        self._begun = False
-        """Whether the push has appended something, and so no longer repeats `before`."""
         self._before = before
-        self._repeated = 0
-        """Bytes of `before` that this push has repeated."""
-        self._ended = False
+        self._repeated = 0  # bytes of `before` that this push has repeated
+        self._begun = False  # whether it has bytes of its own
         self.span = before
         """What the push has written to the file, including the beginning that it repeats; None if nothing."""
 
-    def append(self, data: bytes) -> None:
-        """Append all of it; the first piece begins on a line of its own."""
-        self._put(data, None)
-
-    def finish(self) -> None:
-        """End the push. If it has repeated only a part of `before`, append that part: it is another push."""
-        if self._before and self._repeated:
-            self._ended = True
-            self._put(b"", None)
-
-    def place(self, data: bytes, offset: int) -> None:
-        """Write the bytes at that offset, which may be at most the end. Bytes already there must be the same."""
-        self._put(data, offset)
-
-    def _put(self, data: bytes, offset: int | None) -> None:
+    @contextmanager
+    def _opened(self, size: int) -> Iterator[int]:
+        """Its descriptor, to write so many bytes if it is new."""
         if self._refusal:
             raise self._refusal
         try:
-            may_be_stored = (offset is not None or self._before is not None) and self._path.exists()
-            if not may_be_stored:
-                self._room.need(self._path, len(data))
-            descriptor = self._open()
+            if not self._path.exists():
+                self._room.need(self._path, size)
+                with suppress(FileExistsError):  # opening the file says what is in the way
+                    self._path.parent.mkdir(parents=True)
+            descriptor = os.open(self._path, _FLAGS, 0o666)
             try:
-                missing = self._missing(descriptor, data, offset)
-                if may_be_stored and missing:
-                    self._room.need(self._path, len(missing))
-                self._write(descriptor, missing)
+                if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+                    raise OSError(errno.EINVAL, "it is a pipe")
+                yield descriptor
             finally:
                 os.close(descriptor)
         except NotStored as refusal:
@@ -104,55 +162,59 @@ class PushFile:
             self._refusal = cannot_write(self._path, error)
             raise self._refusal from error
 
-    def _open(self) -> int:
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
-        try:
-            return os.open(self._path, flags, 0o666)
-        except FileNotFoundError:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            return os.open(self._path, flags, 0o666)
+    def append(self, data: bytes) -> None:
+        """Append all of it; the first piece begins on a line of its own."""
+        with self._opened(len(data)) as descriptor:
+            before = self._before
+            if before and os.fstat(descriptor).st_size == before.end:
+                at = before.start + self._repeated
+                present = os.pread(descriptor, min(len(data), before.end - at), at)
+                if data.startswith(present):
+                    self._repeated += len(present)
+                    if at + len(present) == before.end:
+                        self._before, self._begun = None, True
+                    self._write(descriptor, data[len(present) :], check=True)
+                    return
+            self._room.need(self._path, len(data))
+            self._begin(descriptor)
+            self._write(descriptor, data)
 
-    def _missing(self, descriptor: int, data: bytes, offset: int | None) -> bytes:
-        """The part of the data that is not yet in the file."""
-        status = os.fstat(descriptor)
-        if stat.S_ISFIFO(status.st_mode):
-            raise OSError(errno.EINVAL, "it is a pipe")
-        if offset is None:
-            return self._unrepeated(descriptor, data, status.st_size)
-        name = f"{self._path.parent.name}/{self._path.name}"
-        if offset > status.st_size:
-            size = status.st_size
-            raise NotStored("gap", f"{name} has {size} bytes: expected an offset of at most {size}, got {offset}", size)
-        present = os.pread(descriptor, len(data), offset)
-        if not data.startswith(present):
-            raise NotStored("other_content", f"{name} already exists, with other content: push under another name")
-        return data[len(present) :]
+    def finish(self) -> None:
+        """End the push. If it has repeated only a part of `before`, append that part: it is another push."""
+        if self._before and self._repeated:
+            with self._opened(0) as descriptor:
+                self._begin(descriptor)
 
-    def _unrepeated(self, descriptor: int, data: bytes, size: int) -> bytes:
-        """The part of the next piece that does not repeat `before`. What is new begins on a line of its own."""
-        before, repeated = self._before, self._repeated
-        if before and size == before.end and not self._ended:
-            at = before.start + repeated
-            present = os.pread(descriptor, min(len(data), before.end - at), at)
-            if data.startswith(present):
-                self._repeated += len(present)
-                if at + len(present) == before.end:
-                    self._before, self._begun = None, True
-                return data[len(present) :]
-        if not self._begun:
-            self._begun, self._before, self.span = True, None, None
-            if size > 0 and os.pread(descriptor, 1, size - 1) != b"\n":
-                self._write(descriptor, b"\n")
-                size += 1
-            self.span = PushedPart(size, size)
-            if before:  # another push that began in the same way
-                for at in range(before.start, before.start + repeated, LARGEST_PIECE):
-                    again = os.pread(descriptor, min(LARGEST_PIECE, before.start + repeated - at), at)
-                    self._room.need(self._path, len(again))
-                    self._write(descriptor, again)
-        return data
+    def _begin(self, descriptor: int) -> None:
+        """Begin what is new on a line of its own, with what was taken for a repetition."""
+        if self._begun:
+            return
+        before, self._before, self._begun, self.span = self._before, None, True, None
+        size = os.fstat(descriptor).st_size
+        if size > 0 and os.pread(descriptor, 1, size - 1) != b"\n":
+            self._write(descriptor, b"\n")
+            size += 1
+        self.span = PushedPart(size, size)
+        if before:
+            end = before.start + self._repeated
+            for at in range(before.start, end, LARGEST_PIECE):
+                self._write(descriptor, os.pread(descriptor, min(LARGEST_PIECE, end - at), at), check=True)
 
-    def _write(self, descriptor: int, data: bytes) -> None:
+    def place(self, data: bytes, offset: int) -> None:
+        """Write the bytes at that offset, which may be at most the end. Bytes already there must be the same."""
+        with self._opened(len(data)) as descriptor:
+            name, size = f"{self._path.parent.name}/{self._path.name}", os.fstat(descriptor).st_size
+            if offset > size:
+                sentence = f"{name} has {size} bytes: expected an offset of at most {size}, got {offset}"
+                raise NotStored("gap", sentence, size)
+            present = os.pread(descriptor, len(data), offset)
+            if not data.startswith(present):
+                raise NotStored("other_content", f"{name} already exists, with other content: push under another name")
+            self._write(descriptor, data[len(present) :], check=True)
+
+    def _write(self, descriptor: int, data: bytes, *, check: bool = False) -> None:
+        if data and check:
+            self._room.need(self._path, len(data))
         rest = memoryview(data)
         while rest:
             count = os.write(descriptor, rest)

@@ -7,7 +7,7 @@ of these has changed, the file has not changed either, provided that its times a
 
 Only the content shows whether the bytes that were read are still there. When the status has changed, and once more when
 it is old enough, another identity, or a size smaller than the number of bytes read, means another file; otherwise the
-first block and the last ones are compared, by their checksums, before anything more is read.
+first and the last of these bytes are compared before anything more is read.
 
 A file that was read to its end is opened again when its status changes, and otherwise once a second, because a remote
 file system may report an old status for a file that nobody opens.
@@ -17,14 +17,16 @@ Holes are skipped, not read: a file that is truncated while a tool has it open m
 Only regular files count, so nothing here blocks on a pipe or a socket.
 """
 
+import ctypes
 import errno
+import math
 import os
 import stat
+import struct
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -41,9 +43,10 @@ _REST = 1.0
 """Seconds after a read during which the status alone says whether there is more."""
 _LISTED_AFRESH = 30.0
 """Seconds after which a folder is listed anyway: its times do not show everything, such as a new target of a link."""
-_BLOCK = 16 * 1024
-"""Bytes per checksum."""
-_ZEROS = bytes(_BLOCK)
+_FIRST, _LAST = 16 * 1024, 4 * 1024
+"""First bytes, by their checksum, and last bytes that are compared."""
+_AT_FDCWD, _STATX_BTIME = -100, 0x800
+_statx = getattr(ctypes.CDLL(None), "statx", None)
 
 
 class FileStatus(NamedTuple):
@@ -92,8 +95,8 @@ def statuses(folder: Path, names: Iterable[str]) -> dict[str, FileStatus]:
 def dangling(folder: Path) -> dict[str, str]:
     """The links in a folder to files that are gone, and where these were. Raises OSError."""
     with os.scandir(folder) as entries:
-        gone = [entry.name for entry in entries if entry.is_symlink() and not _is(partial(os.path.exists, entry.path))]
-    return {name: os.readlink(folder / name) for name in sorted(gone)}  # noqa: PTH115
+        gone = sorted(entry.name for entry in entries if entry.is_symlink() and not os.path.exists(entry.path))  # noqa: PTH110
+    return {name: os.readlink(folder / name) for name in gone}  # noqa: PTH115
 
 
 def _is(kind: Callable[[], bool]) -> bool:
@@ -150,19 +153,32 @@ class Folder:
         return before != (self.folders, self.files)
 
 
+def birth(path: Path) -> float | None:
+    """When a file was created, Unix seconds; None if it is gone or the system does not know.
+
+    Linux knows it for most file systems, but Python cannot ask: statx(2), from <linux/stat.h>. With the mask
+    STATX_BTIME the kernel puts the birth time at byte 80 of `struct statx`, seconds (signed, 64 bits) and nanoseconds
+    (32 bits), and sets the same bit of the mask at byte 0 if it knows one.
+    """
+    if _statx is None:
+        try:
+            return getattr(path.stat(), "st_birthtime", None)
+        except OSError:
+            return None
+    found = ctypes.create_string_buffer(256)
+    if _statx(_AT_FDCWD, os.fsencode(path), 0, _STATX_BTIME, found) != 0:
+        return None
+    (known,) = struct.unpack_from("=I", found, 0)
+    seconds, nanoseconds = struct.unpack_from("=qI", found, 80)
+    return float(seconds + nanoseconds / 1e9) if known & _STATX_BTIME else None
+
+
 def read_head(path: Path) -> bytes:
     """Up to HEAD bytes from the beginning of a file, after any hole and byte order mark. Raises OSError."""
     with path.open("rb", buffering=0) as file:
         with suppress(OSError):  # only a hole, or a file system without holes
             file.seek(0, os.SEEK_DATA)
         return (file.read(HEAD) or b"").lstrip(b"\0").removeprefix(MARK)
-
-
-class _Block(NamedTuple):
-    """Bytes of a file that were read."""
-
-    begin: int
-    checksum: int
 
 
 class GrowingFile:
@@ -177,14 +193,11 @@ class GrowingFile:
         """Read from the start again."""
         self.offset = 0
         """Bytes read so far."""
-        self.seen: FileStatus | None = None
-        """The status at which the file was read and compared to its end; None until then."""
-        self._first: _Block | None = None  # the first whole block
-        self._whole: _Block | None = None  # the last one
-        self._last = 0  # checksum of the part read of the block that contains the offset
-        self._compared: FileStatus | None = None  # the status at which these were compared
+        self._first = 0, 0  # how many of the first of these are compared, and their checksum
+        self._last = b""  # the last of these
+        self._compared: FileStatus | None = None  # the status at which they were compared
         self._settled = False  # whether that was settled
-        self._rests: FileStatus | None = None  # the same, if the file was read to its end and another change would show
+        self._at_end: FileStatus | None = None  # the status at which there was no more
         self._rests_until = 0.0
 
     @property
@@ -195,7 +208,7 @@ class GrowingFile:
 
     def rests(self, status: FileStatus) -> bool:
         """Whether, according to its current status, nothing was written since the last read."""
-        return status == self.seen or (status == self._rests and time.monotonic() < self._rests_until)
+        return status == self._at_end and time.monotonic() < self._rests_until
 
     def read(self, limit: int) -> tuple[bytes, float]:
         """Up to `limit` new bytes, and when the file was last written (Unix seconds).
@@ -207,49 +220,35 @@ class GrowingFile:
             found = _status(os.fstat(descriptor))
             if found.identity != self.identity or found.size < self.offset:
                 raise Rewritten
-            is_fine = time.time_ns() - found.changed > _FINE_NS
+            age = time.time_ns() - found.changed
             if found != self._compared or not self._settled:
-                self._compare(descriptor)
+                size, checksum = self._first
+                if crc32(os.pread(descriptor, size, 0)) != checksum:
+                    raise Rewritten
+                if os.pread(descriptor, len(self._last), self.offset - len(self._last)) != self._last:
+                    raise Rewritten
                 self._compared, self._settled = found, found.settled
             data = os.pread(descriptor, limit, self.offset)
-            if len(data) == limit and not data.strip(b"\0") and self._skip_hole(descriptor, found.size):
-                data = os.pread(descriptor, limit, self.offset)
+            if len(data) == limit and not data.strip(b"\0"):
+                hole = min(_data_after(descriptor, self.offset), found.size) - self.offset
+                if hole > _FIRST:
+                    self._note(bytes(_FIRST), hole)
+                    data = os.pread(descriptor, limit, self.offset)
         finally:
             os.close(descriptor)
-        self._rests = found if is_fine and self.offset + len(data) == found.size else None
-        self._rests_until = time.monotonic() + _REST
-        self.seen = found if self._settled and not data else None
-        self._add(data)
+        self._note(data, len(data))
+        self._at_end = found if self.offset == found.size else None
+        rest = math.inf if self._settled and not data else _REST if age > _FINE_NS else 0.0
+        self._rests_until = time.monotonic() + rest
         return data, found.modified
 
-    def _compare(self, descriptor: int) -> None:
-        """Raises Rewritten if a block that is known has other content."""
-        last = _Block(self.offset - self.offset % _BLOCK, self._last)
-        for begin, checksum in filter(None, {self._first, self._whole, last}):
-            if crc32(os.pread(descriptor, min(_BLOCK, self.offset - begin), begin)) != checksum:
-                raise Rewritten
-
-    def _skip_hole(self, descriptor: int, size: int) -> bool:
-        """Go on after the hole at the offset; returns whether there is one."""
-        end = min(_data_after(descriptor, self.offset), size)
-        if end < self.offset + _BLOCK:
-            return False
-        self._add(_ZEROS[: -self.offset % _BLOCK])
-        self.offset = end - end % _BLOCK
-        self._add(_ZEROS[: end - self.offset])
-        return True
-
-    def _add(self, data: bytes) -> None:
-        rest = memoryview(data)
-        while rest:
-            room = _BLOCK - self.offset % _BLOCK
-            self._last = crc32(rest[:room], self._last)
-            self.offset += len(rest[:room])
-            rest = rest[room:]
-            if self.offset % _BLOCK == 0:
-                self._whole = _Block(self.offset - _BLOCK, self._last)
-                self._first = self._first or self._whole
-                self._last = 0
+    def _note(self, data: bytes, size: int) -> None:
+        """Note that `size` bytes were read or skipped, and that `data` is how they begin and end."""
+        if self.offset < _FIRST:
+            first = data[: _FIRST - self.offset]
+            self._first = self.offset + len(first), crc32(first, self._first[1])
+        self._last = data[-_LAST:] if len(data) >= _LAST else (self._last + data)[-_LAST:]
+        self.offset += size
 
 
 def _data_after(descriptor: int, offset: int) -> int:

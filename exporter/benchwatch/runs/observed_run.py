@@ -6,9 +6,8 @@ visible until that is done.
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TypeVar
 
 from ..metrics.buckets import Buckets
 from ..settings.record import SUFFIX, RunFile, default_runfile
@@ -19,54 +18,53 @@ from .observer import Observer
 from .place import RunPlace
 from .recognition import Recognition
 from .run_records import Records
-from .stream import cut_into_runs
-from .unusable import Faults, FaultsOfRun
+from .stream import Stream, cut_into_runs
+from .unusable import Faults
 
 _log = logging.getLogger(__name__)
-
-_Worker = TypeVar("_Worker", bound=Observer)
 
 
 class ObservedRun:
     """One run and its workers."""
 
     def __init__(
-        self,
-        place: RunPlace,
-        settings: RunsSettings,
-        buckets: Buckets,
-        faults: Faults,
-        here: Here = NOT_KNOWN,
+        self, place: RunPlace, settings: RunsSettings, buckets: Buckets, faults: Faults, here: Here = NOT_KNOWN
     ) -> None:
         self.place = place
         """Where it is; `listed` are its files now."""
         self.name = place.name
-        self.folder = folder = place.folder
-        self.content = Folder(folder)
+        self.folder = place.folder
+        self.content = Folder(place.folder)
         """Its content; unused if the run is the files of one name beside the folders."""
         self.due = 0.0
         """When the watcher checks it again, elapsed seconds."""
         self.modified = 0.0
         """When one of its files, except records, was last written, Unix seconds; 0 if it has none."""
-        self._faults = FaultsOfRun(place.name, faults)
         self.listed: Mapping[str, FileStatus] = {}
         """The files at the last look, including records."""
         self.files: Mapping[str, FileStatus] = {}
         """The files at the last look, without records."""
-        self._settings = settings
-        self._buckets = buckets
-        self._records = Records(folder, default_runfile(settings, here), self._faults)
-        self._recognition = Recognition(folder, self._faults)
-        self.broken = ""
-        """Why a bug prevents that its files are looked at, a sentence; empty if none does."""
-        self._quiet = False
-        self._settled = False
-        """Whether a look can be skipped while the files are the same."""
-        self._gone: Mapping[str, str] = {}  # links to files that are gone, and where these were
         self.plans: Mapping[str, Sequence[StreamPlan]] = {}
         """The streams of each worker, by the worker's name."""
+        self.broken = ""
+        """Why a bug prevents that its files are looked at, a sentence; empty if none does."""
+        self._settings = settings
+        self._buckets = buckets
+        self._faults = faults
+        self._said: set[object] = set()
+        self._records = Records(self.name, self.folder, default_runfile(settings, here), self._say)
+        self._recognition = Recognition(self.folder, self._say)
+        self._quiet = False
+        self._settled = False  # whether a look can be skipped while the files are the same
+        self._gone: Mapping[str, str] = {}  # links to files that are gone, and where these were
         self._workers: dict[str, Observer] = {}  # of those plans; made when they are read
         self._shown: dict[str, Observer] = {}
+
+    def _say(self, reason: str, sentence: str, what: object = None, error: Exception | None = None) -> None:
+        """Report a fault once: by `what` is at fault or, without that, by its sentence."""
+        if (fault := (reason, what or sentence)) not in self._said:
+            self._said.add(fault)
+            self._faults.say(reason, sentence, error)
 
     @property
     def workers(self) -> list[Observer]:
@@ -81,15 +79,17 @@ class ObservedRun:
     @property
     def problems(self) -> list[str]:
         """Current problems with its files; each sentence says what is wrong, where, and what to do."""
-        unreadable = [
-            f"{self.folder / text}; let the exporter's user read it"
-            for w in self._workers.values()
-            for text in w.unreadable
+        workers = self._workers.values()
+        unreadable = [text for worker in workers for text in worker.unreadable]
+        misread = [] if self.ended else [text for worker in workers for text in worker.unread]
+        return [
+            *self.bugs,
+            *self._recognition.problems,
+            *self._records.problems.values(),
+            *(f"{text}; left out" for text in misread),
+            *(f"{self.folder / text}; let the exporter's user read it" for text in unreadable),
+            *filter(None, map(self._mixed, workers)),
         ]
-        misread = [] if self.ended else [f"{text}; left out" for w in self._workers.values() for text in w.unread]
-        mixed = filter(None, map(self._mixed, self._workers.values()))
-        own = [*self._recognition.problems, *self._records.problems.values()]
-        return [*self.bugs, *own, *misread, *unreadable, *mixed]
 
     @property
     def bugs(self) -> list[str]:
@@ -110,9 +110,8 @@ class ObservedRun:
     def caught_up(self) -> bool:
         """Whether everything has been read."""
         all_begun = len(self._workers) == len(self.plans)
-        return bool(self.broken) or (
-            all_begun and all(worker.caught_up or worker.broken for worker in self._workers.values())
-        )
+        read = all_begun and all(worker.caught_up or worker.broken for worker in self._workers.values())
+        return read or bool(self.broken)
 
     @property
     def ended(self) -> bool:
@@ -136,28 +135,22 @@ class ObservedRun:
         """Take the current files, read new records and plan the streams."""
         if self._settled and files == self.listed:
             return
-        self.listed = files
-        records = {name: status for name, status in files.items() if name.endswith(SUFFIX)}
-        changed = self._records.look(records)
         before = self.files
+        records = {name: status for name, status in files.items() if name.endswith(SUFFIX)}
+        self.listed = files
         self.files = {name: status for name, status in files.items() if name not in records} if records else files
         self.modified = max((status.modified for status in self.files.values()), default=0.0)
         # Records count here: a launcher writes one before the benchmark prints anything.
         modified = max([self.modified, *(status.modified for status in records.values())])
         self._quiet = now - modified > self._settings.abandoned_after
+        changed = self._records.look(records)
         if self._recognition.look(self.files, now):
             self._follow(plan(self._recognition.files, self.name))
         if changed or (self._records.ended and self.files != before):  # perhaps a run after the recorded end
-            self._configure()
+            for name, worker in (*self._workers.items(), *self._shown.items()):
+                worker.configure(self._runfile_of(name))
         known = self._recognition.complete and bool(self.plans)
         self._settled = known and all(status.settled for status in records.values())
-
-    def _configure(self) -> None:
-        for name, worker in self._workers.items():
-            runfile = self._runfile_of(name)
-            worker.configure(runfile)
-            if (shown := self._shown.get(name, worker)) is not worker:
-                shown.configure(runfile)
 
     def _runfile_of(self, worker: str) -> RunFile:
         plans = self.plans[worker]
@@ -170,24 +163,14 @@ class ObservedRun:
             with suppress(OSError):  # the next look says so
                 self._gone = dangling(self.folder)
         self._workers = {
-            name: worker for name, worker in self._workers.items() if name in plans and worker.follow(plans[name])
+            name: worker
+            for name, worker in self._workers.items()
+            if name in plans and worker.follow(plans[name], self.folder)
         }
         for name, worker in self._workers.items():
             worker.miss(missing(self._gone, name))
         self._recognition.read = {part for each in plans.values() for plan in each for part, _ in plan.parts}
         self._shown = {name: worker for name, worker in self._shown.items() if name in plans}
-
-    def _begin(self, name: str) -> Observer:
-        """A worker that has read nothing yet."""
-        self._look_again(name)
-        return self.new_worker(name, Observer)
-
-    def _look_again(self, name: str) -> None:
-        """Look at its files once more: they may have been rewritten since, by another tool."""
-        self._settled = False
-        for stream in self.plans[name]:
-            for part, _ in stream.parts:
-                self._recognition.forget(part)
 
     def choose(self, number: int) -> int:
         """Show run `number` (from 1) of each worker's output instead of the last; returns the largest number of runs.
@@ -207,10 +190,10 @@ class ObservedRun:
         self.plans = chosen
         return most
 
-    def new_worker(self, name: str, make: Callable[..., _Worker]) -> _Worker:
-        """A worker that has read nothing yet; `make` takes the arguments of Observer."""
-        runfile = self._runfile_of(name)
-        worker = make(self.name, name, self.plans[name], self.folder, self._buckets, runfile)
+    def new_worker(self, name: str, streams: Sequence[Stream] = ()) -> Observer:
+        """A worker that has read nothing yet, with new streams or these."""
+        opened = streams or [Stream(plan, self.folder) for plan in self.plans[name]]
+        worker = Observer(self.name, name, opened, self._buckets, self._runfile_of(name))
         worker.miss(missing(self._gone, name))
         return worker
 
@@ -229,7 +212,9 @@ class ObservedRun:
                 try:
                     taken += self._read(name, worker, limit, now)
                 except Exception as error:  # a bug that one worker meets must not affect the others
-                    self._break(worker, error)
+                    why = f"{type(error).__name__}: {error}"
+                    worker.broken = f"worker {worker.name} cannot be read further: {why}; please report this"
+                    self._say("internal", f"run {self.name}: {worker.broken}", worker, error)
         return taken
 
     def _read(self, name: str, worker: Observer, limit: int, now: float) -> int:
@@ -239,17 +224,28 @@ class ObservedRun:
             self._workers[name] = self._begin(name)
             return 1
         worker.tick(now)
-        self._say_faults(worker)
+        if mixed := self._mixed(worker):
+            self._say("twins", mixed)
+        for reason, text in worker.faults.items():
+            if (news := (name, reason, "logged")) not in self._said:
+                self._said.add(news)
+                _log.log(logging.INFO if reason == "other_text" else logging.WARNING, "run %s: %s", self.name, text)
         if worker.caught_up and worker.size:
             if self._shown.get(name) is not worker:
                 self._look_again(name)
             self._shown[name] = worker
         return taken
 
-    def _break(self, worker: Observer, error: Exception) -> None:
-        why = f"{type(error).__name__}: {error}"
-        worker.broken = f"worker {worker.name} cannot be read further: {why}; please report this"
-        self._faults.say("internal", f"run {self.name}: {worker.broken}", worker, error)
+    def _begin(self, name: str) -> Observer:
+        self._look_again(name)
+        return self.new_worker(name)
+
+    def _look_again(self, name: str) -> None:
+        """Look at the files of a worker once more: they may have been rewritten since, by another tool."""
+        self._settled = False
+        for stream in self.plans[name]:
+            for part, _ in stream.parts:
+                self._recognition.forget(part)
 
     def _mixed(self, worker: Observer) -> str:
         """A sentence that says if a worker's files are the output of several processes; else empty."""
@@ -257,11 +253,3 @@ class ObservedRun:
             return ""
         names = " and ".join(str(self.folder / name) for name in sorted(worker.state.reporting))
         return f"{names} both have reports, and are read as the output of one process: rename one, before its suffix"
-
-    def _say_faults(self, worker: Observer) -> None:
-        if mixed := self._mixed(worker):
-            self._faults.say("twins", mixed, mixed)
-        for reason, text in worker.faults.items():
-            if self._faults.is_news(worker.name, reason):
-                level = logging.INFO if reason == "other_text" else logging.WARNING
-                _log.log(level, "run %s: %s", self.name, text)

@@ -5,7 +5,6 @@ its own clock; `history.replay` passes the times in the output. All times are Un
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from ..metrics.buckets import Buckets
 from ..metrics.samples import Sample
@@ -14,31 +13,25 @@ from ..tools.roles import Roles, roles_of
 from ..tools.states import Figures, State
 from ..values.numbers import duration
 from . import worker_families as families
-from .birth import clock_behind
-from .layout import StreamPlan
 from .phase import ENDED, IDLE, judge, patience
 from .reader import Reader
+from .stream import Stream
 
 _REASON_LENGTH = 200
 KEPT_LIVE = 60.0
 """Seconds for which the counters of an ended run stay on the page, so that every scrape sees them."""
 _SETTLED_AFTER = 1.0
 """Seconds of silence after which a last line that lacks only its newline counts."""
+_CLOCKS_DIFFER = 10.0
+"""Seconds from which on a difference of clocks is one."""
 _OUTDATED = "start and end in its record are ignored: its output is newer (if that was only edited, touch the record)"
 
 
 class Observer(Reader):
     """One worker of a run, as a source of samples (see samples.Source)."""
 
-    def __init__(
-        self,
-        run: str,
-        name: str,
-        plans: Sequence[StreamPlan],
-        folder: Path,
-        buckets: Buckets,
-        runfile: RunFile,
-    ) -> None:
+    def __init__(self, run: str, name: str, streams: Sequence[Stream], buckets: Buckets, runfile: RunFile) -> None:
+        super().__init__(streams, buckets, runfile)
         self.run = run
         self.name = name
         self.labels = (("run", run), ("worker", name))
@@ -46,12 +39,9 @@ class Observer(Reader):
         """Why a bug prevents that it is read further, a sentence; empty if none does."""
         self.missing: Sequence[str] = ()
         """Its files that are gone, a clause each."""
-        super().__init__(plans, folder, buckets, runfile)
-
-    def _begin_reading(self) -> None:
-        super()._begin_reading()
         self.phase = "running"
         self.reason = ""
+        """Why it is in that phase, a clause; may be empty."""
         self.kept_live = True
         """Whether its last counters are on the page."""
         self._judged: tuple[State, int, int] | None = None  # state, version, limits passed
@@ -104,9 +94,8 @@ class Observer(Reader):
     @property
     def repetition(self) -> tuple[int, int]:
         """The number of the run of the tool that is shown, from 1, and the number of runs."""
-        cuts = [stream.plan.cut for stream in self.streams if stream.plan.cut]
-        last = self.reruns + 1
-        return max(((cut.number, cut.of) for cut in cuts), default=(last, last))
+        cuts = [(cut.number, cut.of) for stream in self.streams if (cut := stream.plan.cut)]
+        return max(cuts, default=(self.reruns + 1, self.reruns + 1))
 
     @property
     def unread(self) -> list[str]:
@@ -121,35 +110,35 @@ class Observer(Reader):
         notes += [_OUTDATED] if self.runfile.outdated else []
         if behind := self.clock_behind:
             word = "behind" if behind > 0 else "ahead of"
-            by = duration(10 * round(abs(behind) / 10))
-            notes.append(f"its clock is {by} {word} the clock of its files")
+            notes.append(f"its clock is {duration(10 * round(abs(behind) / 10))} {word} the clock of its files")
         if self.ended and self.unread and not self.cut_off and self.state.figures().throughput is None:
             notes += self.unread
-        prefixes = (stream.plan.prefix for stream in self.streams)
-        return notes + list(dict.fromkeys(prefix.note for prefix in prefixes if prefix))
+        prefixes = dict.fromkeys(prefix.note for stream in self.streams if (prefix := stream.plan.prefix))
+        return [*notes, *prefixes]
 
     @property
     def clock_behind(self) -> float:
-        """Seconds by which its clock is behind that of its files, see `birth.clock_behind`."""
+        """Seconds by which its clock is behind that of its files; negative: ahead; 0: as far as known none.
+
+        Its start and its last report must differ alike from when its files were created and last written: a copy has
+        the right clock, but was written in a moment.
+        """
         if self.reruns or self.runfile.end is not None:  # its record may be that of other output
             return 0.0
         born = min((one.born for one in self.streams if one.born is not None), default=None)
         begun, reported = self._times
         if born is None or begun is None or reported is None:
             return 0.0
-        return clock_behind(born, self.files_written, begun, reported)
-
-    @property
-    def files_written(self) -> float:
-        """When its files were last written, by their file system."""
-        return self.written
+        written = max(one.file_time for one in self.streams)
+        first, last = born - begun, written - reported
+        alike = abs(first - last) < _CLOCKS_DIFFER / 2 < written - born
+        return first if alike and abs(first) > _CLOCKS_DIFFER else 0.0
 
     @property
     def quiet(self) -> float:
         """Seconds since new output was last read, or since its start if that is earlier."""
-        start = self.start
-        began = self.heard if start is None else min(self.heard, start)
-        return 0.0 if self.now is None else self.now - began
+        start = self.heard if self.start is None else self.start
+        return 0.0 if self.now is None else self.now - min(self.heard, start)
 
     def planned(self, own: Sequence[Sample]) -> float | None:
         """Planned duration, seconds; None if unknown. `own` are the samples of its tool."""
@@ -163,17 +152,17 @@ class Observer(Reader):
         return self._planned[alone]
 
     @property
-    def last_report(self) -> float | None:
-        """When its tool last reported."""
-        return self._times[1]
-
-    @property
     def _times(self) -> tuple[float | None, float | None]:
         """Start and last report by its state: found once a version, as each scrape asks several times."""
         version = self.state, self.state.version
         if self._timed[0] != version:
             self._timed = version, (self.state.start, self.state.last_report)
         return self._timed[1]
+
+    @property
+    def last_report(self) -> float | None:
+        """When its tool last reported."""
+        return self._times[1]
 
     @property
     def start(self) -> float | None:
@@ -193,30 +182,29 @@ class Observer(Reader):
 
     def samples_with(self, own: Sequence[Sample]) -> Iterator[Sample]:
         """Everything that is known of it, with its tool's `own` samples."""
-        state, tool, live = self.state, self.tool.name, self.kept_live
+        state, tool, record, live = self.state, self.tool.name, self.runfile, self.kept_live
         yield from families.STATES[self.phase] if live else (Sample(families.RUN_STATE, (self.phase,), 1),)
         if self.reason:
             yield Sample(families.RUN_REASON, (self.reason[:_REASON_LENGTH],), 1)
-        labels = tuple(sorted(self.runfile.labels.items()))
-        yield Sample(families.RUN_INFO, (tool, state.tool_version), 1, labels)
+        yield Sample(families.RUN_INFO, (tool, state.tool_version), 1, tuple(sorted(record.labels.items())))
         for parameter in self.parameters.items():
             yield Sample(families.RUN_PARAMETER, parameter, 1)
         for note in self.notes:
             yield Sample(families.RUN_NOTE, (note,), 1)
         if (repetitions := self.repetition[1]) > 1:
             yield Sample(families.RUN_REPETITIONS, (), repetitions)
-        yield from families.places(self.runfile, self.tool.has_server)
-        for family, moment in (
+        yield from families.places(record, self.tool.has_server)
+        for family, number in (
             (families.RUN_START, self.start),
             (families.RUN_END, self.end if self.ended else None),
             (families.RUN_LAST_REPORT, self.last_report if live else None),
             (families.RUN_INTERVAL, state.report_interval),
             (families.RUN_PLANNED, None if self.ended else self.planned(own)),
-            (families.RUN_OBJECTIVE, self.runfile.latency_objective),
-            (families.RUN_WARMUP, self.runfile.warmup or None),
+            (families.RUN_OBJECTIVE, record.latency_objective),
+            (families.RUN_WARMUP, record.warmup or None),
         ):
-            if moment is not None:
-                yield Sample(family, (), moment)
+            if number is not None:
+                yield Sample(family, (), number)
         yield Sample(families.STREAM_BYTES, (tool,), self.size)
         yield Sample(families.STREAM_RECORDS, (tool,), sum(one.parser.records for one in self.streams))
         for reason in dict.fromkeys(reason for one in self.streams for reason in one.errors):
@@ -237,7 +225,7 @@ class Observer(Reader):
             self._judged = None
             self._planned.clear()
             for stream in self.streams:
-                self._date(stream)
+                self.date(stream)
 
     def tick(self, now: float) -> None:
         """Advance the clock: settle last lines, close windows, mark it stalled, then abandoned."""
@@ -257,17 +245,17 @@ class Observer(Reader):
 
     def _judge(self, silent: float) -> None:
         """Find the phase after so many seconds of silence, if anything has changed."""
-        version = self.state, self.state.version
-        if self._judged is None or self._judged[:2] != version:
-            self._limits = patience(self.state, self.runfile)
+        state, version = self.state, self.state.version
+        if self._judged is None or self._judged[:2] != (state, version):
+            self._limits = patience(state, self.runfile)
         passed = sum(silent >= limit for limit in self._limits)
-        if self._judged == (*version, passed):
+        if self._judged == (state, version, passed):
             return
         if silent >= self._limits[1] and self.cut_off is None:
             self.close()  # whatever its phase: a record may come and go, and what was counted stays
-            self._limits = patience(self.state, self.runfile)
-        self._judged = self.state, self.state.version, passed
-        found = judge(self.state, self.runfile, self._limits, silent, cut_off=bool(self.cut_off))
+            self._limits = patience(state, self.runfile)
+        self._judged = state, state.version, passed
+        found = judge(state, self.runfile, self._limits, silent, cut_off=bool(self.cut_off))
         if found != (self.phase, self.reason):
             self.phase, self.reason = found
             self.changes += 1

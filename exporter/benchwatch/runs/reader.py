@@ -1,7 +1,7 @@
 """Reads the output of one worker: its streams, the records parsed from them, and the state that these add up to.
 
-The clock is handed in: `read` is told the present time, before which everything was written. If an output holds several
-runs of the tool, the state is that of the last one.
+Every read is told the present time, before which everything was written. If an output holds several runs of the tool,
+the state is that of the last one. Times are Unix seconds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,27 +24,19 @@ _LINES_OF_OTHERS = 1000
 
 
 class Reader:
-    """The streams of a worker, and the state of the last run of the tool in them. Times are Unix seconds."""
+    """The streams of a worker, and the state of the last run of the tool in them."""
 
-    def __init__(self, plans: Sequence[StreamPlan], folder: Path, buckets: Buckets, runfile: RunFile) -> None:
-        self.tool = plans[0].tool
+    def __init__(self, streams: Sequence[Stream], buckets: Buckets, runfile: RunFile) -> None:
+        self.tool = streams[0].plan.tool
+        self.streams = list(streams)
         self.runfile = runfile
         """What the run's records say about this worker."""
         self.changes = 0
         """Grows with each change outside the state."""
         self.faults: dict[str, str] = {}
         """What could not be read: by reason, a sentence about the first of its kind."""
-        self._folder = folder
         self._buckets = buckets
-        self.streams = [self._open(plan) for plan in plans]
-        self._begin_reading()
-
-    def _open(self, plan: StreamPlan) -> Stream:
-        return Stream(plan, self._folder)
-
-    def _begin_reading(self) -> None:
-        """Forget what was read."""
-        self.state: State = self.tool.state(self._buckets)
+        self.state: State = self.tool.state(buckets)
         """The state of the last run of the tool in this worker's output."""
         self.reruns = 0
         """Number of runs of the tool before the last one."""
@@ -72,15 +64,15 @@ class Reader:
         found = ((stream.plan.name, stream.unreadable) for stream in self.streams)
         return [f"{name} cannot be read: {why}" for name, why in found if why]
 
-    def follow(self, plans: Sequence[StreamPlan]) -> bool:
+    def follow(self, plans: Sequence[StreamPlan], folder: Path) -> bool:
         """Continue with new plans; False if that is impossible and everything must be read again."""
         known = {stream.plan.name: stream for stream in self.streams}
         new = {plan.name: plan for plan in plans}
         if plans[0].tool is not self.tool or not known.keys() <= new.keys():
             return False
-        if not all(stream.follow(new[name], self._folder) for name, stream in known.items()):
+        if not all(stream.follow(new[name]) for name, stream in known.items()):
             return False
-        self.streams = [known.get(name) or self._open(plan) for name, plan in new.items()]
+        self.streams = [known.get(name) or Stream(plan, folder) for name, plan in new.items()]
         return True
 
     def read(self, limit: int, files: Mapping[str, FileStatus], now: float) -> int:
@@ -96,16 +88,12 @@ class Reader:
                 continue
             except OSError as error:
                 if not stream.unreadable:
-                    sentence = f"{stream.plan.name}: cannot be read: {error.strerror}"
-                    self._misread(stream, "unreadable", sentence)
+                    self._misread(stream, "unreadable", f"{stream.plan.name}: cannot be read: {error.strerror}")
                 stream.unreadable = str(error.strerror)
                 continue
             stream.unreadable = ""
-            continues_settled = stream.settled and data[:1] not in b"\r\n"
-            if data and (self.cut_off is not None or continues_settled):
-                raise Rewritten  # its parser was closed, or has settled a line that now continues
             if data:
-                self._take(stream, data, min(modified, now), now)
+                self.take(stream, data, min(modified, now), now)
                 taken += len(data)
                 more |= len(data) == limit or stream.in_older_part
             elif (written := stream.written_since(files)) is not None:
@@ -118,7 +106,13 @@ class Reader:
         self.caught_up |= not more
         return taken
 
-    def _take(self, stream: Stream, data: bytes, arrived: float, now: float) -> None:
+    def take(self, stream: Stream, data: bytes, arrived: float, now: float) -> None:
+        """Apply the next bytes of a stream, which were written at a time and are there now.
+
+        Raises Rewritten if its parser was closed, or has settled a line that now continues.
+        """
+        if self.cut_off is not None or (stream.settled and data[:1] not in b"\r\n"):
+            raise Rewritten
         stream.settled = False
         before, unfinished = stream.parser.records, data[-1:] not in b"\r\n"
         self._apply(stream, stream.parser.feed(data), arrived)
@@ -136,24 +130,23 @@ class Reader:
         self.heard = max(came, self.heard)
         if reported:
             self.reported = max(came, self.reported or 0.0)
-        self._date(stream)
+        self.date(stream)
 
-    def _date(self, stream: Stream) -> None:
+    def date(self, stream: Stream) -> None:
         """Give the state the time at which the last text read from a stream was written."""
         if stream.written is None or stream.plan.is_log or stream.run != self.reruns:
             return
-        record = self.runfile
-        last = stream.written if record.end is None else min(stream.written, record.end)
-        begun, recorded = stream.begun(record.start)
+        last = stream.written if self.runfile.end is None else min(stream.written, self.runfile.end)
+        begun, recorded = stream.begun(self.runfile.start)
         self.state.written(stream.plan.name, Written(last, begun, recorded, stream.parser.undated))
 
     def _apply(self, stream: Stream, records: Sequence[Any], arrived: float) -> None:
+        stream.gather(records)
         name = stream.plan.name
         for record in records:
             if isinstance(record, Misread):
                 what = record.reason.replace("_", " ")
-                sentence = f"{name}, {record.where}: {what}: {record.text}"
-                self._misread(stream, record.reason, sentence)
+                self._misread(stream, record.reason, f"{name}, {record.where}: {what}: {record.text}")
                 if record.reason == "other_text":
                     self._look_for_other_tool(stream, record)
             elif isinstance(record, Begin):
@@ -167,12 +160,10 @@ class Reader:
         if "other_tool" in stream.errors or stream.errors["other_text"] > _LINES_OF_OTHERS:
             return
         text = record.text.encode() + b"\n"
-        others = [one.name for one in TOOLS if one is not self.tool and one.recognise(text)]
-        if others:
+        if other := next((one.name for one in TOOLS if one is not self.tool and one.recognise(text)), ""):
             sentence = (
-                f"{stream.plan.name}, {record.where}: other tool: the output of {others[0]} begins here, "
-                f"but only that of {self.tool.name}, which comes first, is read: "
-                "write each to a file of its own"
+                f"{stream.plan.name}, {record.where}: other tool: the output of {other} begins here, "
+                f"but only that of {self.tool.name}, which comes first, is read: write each to a file of its own"
             )
             self._misread(stream, "other_tool", sentence)
 
@@ -198,7 +189,7 @@ class Reader:
             if not stream.settled and (records := stream.parser.settle()):
                 stream.settled = True
                 self._apply(stream, records, self.written)
-                self._date(stream)
+                self.date(stream)
                 self.changes += 1
 
     def over(self) -> None:
@@ -211,8 +202,7 @@ class Reader:
         self.cut_off = False
         for stream in self.streams:
             records = stream.parser.close()
-            misread = (one.reason for one in records if isinstance(one, Misread))
-            self.cut_off |= any("truncated" in reason for reason in misread)
+            self.cut_off |= any(isinstance(one, Misread) and "truncated" in one.reason for one in records)
             self._apply(stream, records, self.written)
 
     def clock_was_set(self, by: float) -> None:

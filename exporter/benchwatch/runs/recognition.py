@@ -5,7 +5,7 @@ no tool recognises is tried again when it changes, and reported when it stops gr
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from zlib import crc32
 
@@ -13,7 +13,6 @@ from ..tools.registry import TOOLS, names
 from .files import HEAD, FileStatus, read_head
 from .layout import WatchedFile
 from .prefix import find_prefix, first_tool
-from .unusable import FaultsOfRun
 
 _UNRECOGNISED_AFTER = 30.0
 """Seconds without growth after which a file that no tool recognises is reported."""
@@ -49,9 +48,9 @@ class _Known:
 class Recognition:
     """The files of one run, except its records."""
 
-    def __init__(self, folder: Path, faults: FaultsOfRun) -> None:
+    def __init__(self, folder: Path, say: Callable[..., None]) -> None:
         self._folder = folder
-        self._faults = faults
+        self._say = say
         self._known: dict[str, _Known] = {}
         self.read: Collection[str] = ()
         """The files that a worker reads, which notices if they are rewritten; the others are looked at here."""
@@ -113,7 +112,7 @@ class Recognition:
             sentence = f"{path} cannot be read: {error.strerror}"
             known.problem = f"{sentence}; let the exporter's user read it"
             known.tried = None  # so that it is read again
-            self._faults.say("unreadable", sentence, name)
+            self._say("unreadable", sentence, name)
             return _UNKNOWN
         known.tried = status
         checksum = crc32(head)
@@ -132,7 +131,7 @@ class Recognition:
         if status.size and quiet and not part_of_another and known.tried:
             path = self._folder / name
             known.problem = f"{path} is ignored: {known.foreign}expected the output of {names()}"
-            self._faults.say("unrecognised", known.problem, name)
+            self._say("unrecognised", known.problem, name)
 
 
 def _foreign(head: bytes) -> str:

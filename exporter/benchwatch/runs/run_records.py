@@ -5,7 +5,7 @@ are ignored if output was written long after that end and after the record. A fi
 not count: it is a copy, or an editor has replaced it. A file edited in place does count, until the record is touched.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -15,9 +15,7 @@ from ..machine.mounts import Storage
 from ..settings.record import NAME, SUFFIX, Record, RunFile, merge, read_record
 from ..values.errors import ConfigError
 from ..values.names import label
-from .birth import birth
-from .files import FileStatus
-from .unusable import FaultsOfRun
+from .files import FileStatus, birth
 
 _LATER = 10.0
 """Output written at least as many seconds after the end in a record belongs to another run."""
@@ -30,15 +28,16 @@ _FAULTS_SAID = 10
 class Records:
     """The records in the folder of one run."""
 
-    def __init__(self, folder: Path, default: RunFile, faults: FaultsOfRun) -> None:
+    def __init__(self, run: str, folder: Path, default: RunFile, say: Callable[..., None]) -> None:
         self.files: Mapping[str, FileStatus] = {}
         """The records at the last look."""
         self.ended = False
         """Whether any record says how a benchmark ended."""
         self.problems: dict[str, str] = {}
         """Current problems: a sentence by name of the record, or by fault of its disks."""
+        self._run = run
         self._folder = folder
-        self._faults = faults
+        self._say = say
         self._default = default
         self._contents: dict[str, Record] = {}  # the last usable content of each record
         self._of_run = default
@@ -62,7 +61,7 @@ class Records:
                     "its previous values stay in force" if name in self._contents else "the run is shown without it"
                 )
                 self.problems[name] = f"{error}; correct it: until then {instead}"
-                self._faults.say("run_yaml", str(error), files[name])
+                self._say("run_yaml", str(error), files[name])
         self.ended = any(map(_ends, self._contents.values()))
         of_all = merge(self._contents.get(NAME, Record()), self._default)
         self._of_run = self._with_disks(of_all)
@@ -80,7 +79,7 @@ class Records:
         roles, faults = check(runfile.disks, Storage())
         for fault in faults[:_FAULTS_SAID]:
             self.problems[fault] = f"disks of its record: {fault}"
-            self._faults.say("disk", f"run {self._faults.run}: disks: {fault}", fault)
+            self._say("disk", f"run {self._run}: disks: {fault}")
         return msgspec.structs.replace(runfile, disks=roles)
 
     def of(self, worker: str, texts: Mapping[str, FileStatus]) -> RunFile:

@@ -5,14 +5,14 @@ Usually this is one growing file; after a rotation, its older parts come first.
 
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from ..tools.api import Begin
-from .birth import birth
-from .files import FileStatus, GrowingFile, Rewritten
+from .files import FileStatus, GrowingFile, Rewritten, birth
 from .layout import Cut, StreamPlan
 
 
@@ -22,16 +22,19 @@ class Stream:
     def __init__(self, plan: StreamPlan, folder: Path) -> None:
         self.plan = plan
         self.errors: Counter[str] = Counter()
+        """Misread input by reason."""
         self.unreadable = ""
         """Why the last attempt to read a file failed; empty if it did not."""
-        self._files = [GrowingFile(folder / name, identity) for name, identity in plan.parts]
-        self._cut: bytes | None = None
         self.in_older_part = False
         """Whether a newer file than the one being read has content."""
-        self.restart()
+        self._folder = folder
+        self._files = [GrowingFile(folder / name, identity) for name, identity in plan.parts]
+        self._reading = 0
+        self._gone = 0  # bytes read from files that are gone, or of a cut
+        self.forget()
 
-    def restart(self) -> None:
-        """Read from the start again."""
+    def forget(self) -> None:
+        """Parse from the start again."""
         self.parser = self.plan.parser()
         self.run = 0
         """Number of runs of the tool in this stream before the current one."""
@@ -40,11 +43,16 @@ class Stream:
         self.settled = False
         """Whether the last line was counted although its newline is still missing."""
         self.errors.clear()
-        self._reading = 0
-        self._gone = 0
-        """Bytes read from files that are gone."""
+
+    def restart(self) -> None:
+        """Read from the start again."""
+        self._reading = self._gone = 0
         for file in self._files:
             file.restart()
+        self.forget()
+
+    def gather(self, records: Sequence[Any]) -> None:
+        """Take what a replay collects from new records; live, nothing is collected."""
 
     def begun(self, recorded: float | None) -> tuple[float | None, bool]:
         """When the current run began to write, Unix seconds (None: unknown), and whether the run's record says so."""
@@ -57,21 +65,22 @@ class Stream:
         """When its first file was created, Unix seconds; None if the file system does not say."""
         return birth(self._files[0].path)
 
+    @property
+    def file_time(self) -> float:
+        """When its newest file was last written, Unix seconds; 0 if nothing was read."""
+        return self.written or 0.0
+
     def written_since(self, files: Mapping[str, FileStatus]) -> float | None:
         """Modification time of the file, Unix seconds, if it changed after it was read."""
         status = files.get(self.plan.parts[self._reading][0])
-        if self.written is None or status is None or status.modified <= self.written:
-            return None
-        return status.modified
+        return status.modified if status and self.written is not None and status.modified > self.written else None
 
     @property
     def size(self) -> int:
         """Bytes read so far."""
-        if self._cut is not None:
-            return len(self._cut)
         return self._gone + sum(file.offset for file in self._files)
 
-    def follow(self, plan: StreamPlan, folder: Path) -> bool:
+    def follow(self, plan: StreamPlan) -> bool:
         """Continue with a new plan; returns False if that is impossible.
 
         Its files must be those read so far (possibly renamed), then newer ones. The oldest may be gone if they were
@@ -87,24 +96,27 @@ class Stream:
             return False
         self._gone += sum(file.offset for file in self._files[:gone])
         self._reading -= gone
-        del self._files[:gone], known[:gone]
+        del self._files[:gone]
         for file, (name, _) in zip(self._files, plan.parts, strict=False):
-            file.path = folder / name
-        self._files += [GrowingFile(folder / name, identity) for name, identity in plan.parts[len(known) :]]
+            file.path = self._folder / name
+        more = plan.parts[len(self._files) :]
+        self._files += [GrowingFile(self._folder / name, identity) for name, identity in more]
         self.plan = plan
         return True
 
     def read(self, limit: int, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
         """New bytes (none at the end) and when they were written, Unix seconds. Raises Rewritten or OSError."""
-        if self.plan.cut is not None:
-            return self._read_cut(files)
+        if cut := self.plan.cut:  # all of it at once
+            data = content(self.plan, self._folder)[cut.begin : cut.end] if not self._gone else b""
+            self._gone += len(data)
+            return data, files[self.plan.parts[-1][0]].modified
         found = [files.get(name) for name, _ in self.plan.parts]
         for file, status in zip(self._files[: self._reading], found, strict=False):
-            self._read_file(file, 0, status)
+            _read(file, 0, status)
             if status and status.size > file.offset:
                 raise Rewritten  # it grew after its rotation; the new text precedes what was read since
         while True:
-            data, modified = self._read_file(self._files[self._reading], limit, found[self._reading])
+            data, modified = _read(self._files[self._reading], limit, found[self._reading])
             self.in_older_part = any(status.size for status in found[self._reading + 1 :] if status)
             if data or not self.in_older_part:
                 return data, modified
@@ -121,18 +133,9 @@ class Stream:
             before += file.offset
         return found
 
-    def _read_file(self, file: GrowingFile, limit: int, status: FileStatus | None) -> tuple[bytes, float]:
-        if status is None or file.rests(status):
-            return b"", 0.0
-        return file.read(limit)
 
-    def _read_cut(self, files: Mapping[str, FileStatus]) -> tuple[bytes, float]:
-        """The part of the files that holds the chosen run, all at once."""
-        if self._cut is not None:
-            return b"", 0.0
-        assert self.plan.cut
-        self._cut = content(self.plan, self._files[0].path.parent)[self.plan.cut.begin : self.plan.cut.end]
-        return self._cut, files[self._files[-1].path.name].modified
+def _read(file: GrowingFile, limit: int, status: FileStatus | None) -> tuple[bytes, float]:
+    return (b"", 0.0) if status is None or file.rests(status) else file.read(limit)
 
 
 def content(plan: StreamPlan, folder: Path) -> bytes:
@@ -151,13 +154,9 @@ def cut_into_runs(plan: StreamPlan, folder: Path) -> list[StreamPlan]:
     for line in data.splitlines(keepends=True):
         before = parser.records
         records = parser.feed(line)
-        begun = sum(isinstance(record, Begin) for record in records)
-        borders += [understood] * begun
+        borders += [understood] * sum(isinstance(record, Begin) for record in records)
         position += len(line)
         if parser.records != before:
             understood = position
-    borders.append(len(data))
-    count = len(borders) - 1
-    return [
-        plan._replace(cut=Cut(begin, end, number, count)) for number, (begin, end) in enumerate(pairwise(borders), 1)
-    ]
+    cuts = pairwise([*borders, len(data)])
+    return [plan._replace(cut=Cut(begin, end, number, len(borders))) for number, (begin, end) in enumerate(cuts, 1)]

@@ -53,23 +53,3 @@ class Faults:
         """See samples.Source."""
         yield from (Sample(WATCH_ERRORS, (reason,), count) for reason, count in self.counts.items())
         yield from (Sample(WATCH_ERROR_TIME, what, when) for what, when in self._newest.items())
-
-
-class FaultsOfRun:
-    """The faults of one run; each is reported once."""
-
-    def __init__(self, run: str, faults: Faults) -> None:
-        self.run = run
-        self._faults = faults
-        self._said: set[tuple[object, ...]] = set()
-
-    def say(self, reason: str, sentence: str, what: object, error: Exception | None = None) -> None:
-        """Report a fault, unless a fault of the same `what` was reported before; `error`: see Faults.say."""
-        if self.is_news(reason, what):
-            self._faults.say(reason, sentence, error)
-
-    def is_news(self, *what: object) -> bool:
-        """Whether this is the first call with these arguments."""
-        is_news = what not in self._said
-        self._said.add(what)
-        return is_news

@@ -9,12 +9,10 @@ Intervals are measured in `elapsed` seconds, which only grow; `now` is Unix time
 """
 
 import logging
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import TypeVar
 
 from ..metrics.buckets import Buckets
 from ..metrics.samples import Family, Sample
@@ -23,8 +21,7 @@ from ..values.names import label
 from .files import FileStatus
 from .observed_run import ObservedRun
 from .observer import Observer
-from .place import RunPlace
-from .roots import Roots, RunKey
+from .place import Roots, RunKey, RunPlace
 from .unusable import WATCH_ERROR_TIME, WATCH_ERRORS, Faults
 
 _log = logging.getLogger(__name__)
@@ -47,7 +44,6 @@ BUDGET = 4 * 1024 * 1024
 RUNS_KNOWN = Family("benchwatch_runs", "gauge", "Known runs, active or ended.", ("phase",))
 FAMILIES = (WATCH_ERRORS, WATCH_ERROR_TIME, RUNS_KNOWN)
 
-_T = TypeVar("_T")
 _Files = Mapping[str, FileStatus]
 
 
@@ -63,11 +59,11 @@ class Runs:
         self.faults = Faults()
         """Faults of all runs and of the configuration."""
         self.roots = Roots(roots, self.faults)
-        self._runs: dict[RunKey, ObservedRun] = {}
-        self._unloaded: dict[RunKey, _Files] = {}  # least recently checked first
-        self._empty: dict[RunKey, None] = {}  # runs outside memory without files, in the order in which they were found
-        self._unseen: dict[RunKey, None] = {}
-        self._found: list[tuple[float, RunKey, _Files]] = []
+        self._unseen: dict[RunKey, None] = {}  # not looked at yet
+        self._found: list[tuple[float, RunKey, _Files]] = []  # looked at, until all are: when written, and its files
+        self._runs: dict[RunKey, ObservedRun] = {}  # in memory
+        self._unloaded: dict[RunKey, _Files] = {}  # outside memory, least recently checked first
+        self._empty: dict[RunKey, None] = {}  # those of them without files, in the order in which they were found
         self._elapsed = 0.0
         self._ahead: float | None = None  # Unix time less elapsed time
         self._configured: dict[str, None] = {}  # faults of the configuration
@@ -78,7 +74,7 @@ class Runs:
     @property
     def workers(self) -> list[Observer]:
         """The workers of all runs in memory. Of two with one name: the active one, else the last to end."""
-        found: dict[tuple[tuple[str, str], ...], Observer] = {}
+        found: dict[object, Observer] = {}
         for run in self._runs.values():
             for worker in run.workers:
                 other = found.setdefault(worker.labels, worker)
@@ -94,13 +90,13 @@ class Runs:
     @property
     def problems(self) -> list[str]:
         """Current problems: those of the configuration, then those of runs in memory, newest runs first."""
-        each = sorted((run for run in self._runs.values() if run.problems), key=lambda run: run.modified, reverse=True)
-        of_runs = (f"{run.name}: {problem}" for run in each for problem in run.problems)
+        newest = sorted(self._runs.values(), key=attrgetter("modified"), reverse=True)
+        of_runs = (f"{run.name}: {problem}" for run in newest for problem in run.problems)
         return [*self._configured, *self._twins(), *of_runs]
 
     def _twins(self) -> Iterator[str]:
         """A sentence for each worker that is in two folders."""
-        folders: dict[tuple[tuple[str, str], ...], Path] = {}
+        folders: dict[object, Path] = {}
         for run in self._runs.values() if len(self.roots.paths) > 1 else ():
             for worker in run.workers:
                 first = folders.setdefault(worker.labels, run.folder)
@@ -113,7 +109,13 @@ class Runs:
 
     def places(self, name: str) -> list[RunPlace]:
         """Where the files of the runs with that label are, each place with workers of its own."""
-        return [self._place(key) for key in self._keys(name)]
+        found = []
+        for key in self._keys(name):
+            run = self._runs.get(key)
+            place = self._place(key, self._unloaded.get(key, {}) if run is None else run.listed)
+            complete = frozenset(worker.name for worker in run.workers if worker.complete) if run else None
+            found.append(place._replace(complete=complete))
+        return found
 
     def named(self, name: str) -> list[ObservedRun] | None:
         """The runs in memory with that label: one, or one in each of several folders; None if there is no such run."""
@@ -127,12 +129,9 @@ class Runs:
             known = [key for key in (*self._runs, *self._unloaded) if key[1] != name == label(key[1])]
         return known
 
-    def _place(self, key: RunKey) -> RunPlace:
-        run = self._runs.get(key)
-        files = self._unloaded.get(key, {}) if run is None else run.listed
-        complete = frozenset(worker.name for worker in run.workers if worker.complete) if run else None
+    def _place(self, key: RunKey, files: _Files) -> RunPlace:
         folder, name = key
-        return RunPlace(label(name), folder, files, folder not in self.roots.paths, complete=complete)
+        return RunPlace(label(name), folder, files, own=folder not in self.roots.paths)
 
     @property
     def names(self) -> list[str]:
@@ -144,13 +143,16 @@ class Runs:
     @property
     def version(self) -> tuple[int, ...]:
         """See samples.Source."""
-        return self.faults.version, len(self._runs), len(self._active()), len(self._unloaded)
+        return self.faults.version, len(self._runs), self._active, len(self._unloaded)
+
+    @property
+    def _active(self) -> int:
+        return sum(not run.ended for run in self._runs.values())
 
     def samples(self) -> Iterator[Sample]:
         """See samples.Source."""
-        active = len(self._active())
-        yield Sample(RUNS_KNOWN, ("on",), active)
-        yield Sample(RUNS_KNOWN, ("ended",), len(self._runs) - active)
+        yield Sample(RUNS_KNOWN, ("on",), self._active)
+        yield Sample(RUNS_KNOWN, ("ended",), len(self._runs) - self._active)
         yield from self.faults.samples()
 
     def fault(self, reason: str, sentence: str) -> None:
@@ -174,13 +176,21 @@ class Runs:
     def steps(self, now: float, elapsed: float) -> Generator[None, None, bool]:
         """See poll; a step per run. Between two steps the caller may do other things, such as take samples."""
         passed = self._pass_time(now, elapsed)
-        yield from self._discover(now, passed)
+        self._discover(now, passed)
+        for key, run in list(self._runs.items()):
+            if elapsed >= run.due:
+                self._look_at(key, run, now)
+            yield
         taken = 0
         due = [run for run in self._runs.values() if elapsed >= run.due]
         for run in sorted(due, key=attrgetter("modified"), reverse=True):
             if taken >= BUDGET:
                 return True
-            read = self._safely(run, partial(run.read, CHUNK, now)) or 0
+            read = 0
+            try:
+                read = run.read(CHUNK, now)
+            except Exception as error:
+                self._break(run, error)
             taken += read
             run.due = elapsed + _ENDED_EVERY if run.ended and not read else 0.0
             yield
@@ -195,96 +205,85 @@ class Runs:
 
     def _pass_time(self, now: float, elapsed: float) -> float:
         """Advance both clocks; returns the seconds since the last look."""
-        passed = elapsed - self._elapsed
+        passed, self._elapsed = elapsed - self._elapsed, elapsed
         if passed < 0:
             for run in self._runs.values():
                 run.due = 0.0
-        self._elapsed = elapsed
         ahead = now - elapsed
         by = 0.0 if self._ahead is None else ahead - self._ahead
+        self._ahead = ahead
         if abs(by) >= _CLOCK_SET:
             if abs(by) >= 1:
                 _log.warning("the clock was set %s by %.1f s", "forward" if by > 0 else "back", abs(by))
             for run in self._runs.values():
                 run.clock_was_set(by)
-        self._ahead = ahead
         return passed
 
-    def _safely(self, run: ObservedRun, step: Callable[[], _T]) -> _T | None:
-        """Do a step of one run; a bug that it meets must not affect the other runs."""
-        try:
-            return step()
-        except Exception as error:
-            why = f"{type(error).__name__}: {error}"
-            run.broken = f"its files cannot be looked at: {why}; please report this"
-            self.faults.say("internal", f"run {run.name}: {run.broken}", error)
-            return None
+    def _break(self, run: ObservedRun, error: Exception) -> None:
+        """Note a bug that one run meets: it must not affect the others."""
+        why = f"{type(error).__name__}: {error}"
+        run.broken = f"its files cannot be looked at: {why}; please report this"
+        self.faults.say("internal", f"run {run.name}: {run.broken}", error)
 
-    def _active(self) -> list[ObservedRun]:
-        return [run for run in self._runs.values() if not run.ended]
-
-    def _discover(self, now: float, passed: float) -> Iterator[None]:
+    def _discover(self, now: float, passed: float) -> None:
+        """Find out which runs there are, and which of those outside memory have changed."""
         gone, appeared = self.roots.look(self._elapsed)
         for key in gone:
             for known in (self._runs, self._unloaded, self._empty, self._unseen):
                 known.pop(key, None)
         self._found = [found for found in self._found if found[1] not in gone]
         self._unseen.update(dict.fromkeys(appeared))
-        new = list(islice(self._unseen, _NEW_AT_ONCE))
-        turn = list(islice(self._unloaded, max(1, round(_UNLOADED_A_SECOND * min(passed, 1.0)))))
-        newest = list(islice(reversed(self._empty), _EMPTY_WATCHED))
+        new = islice(self._unseen, _NEW_AT_ONCE)
+        turn = islice(self._unloaded, max(1, round(_UNLOADED_A_SECOND * min(passed, 1.0))))
+        newest = islice(reversed(self._empty), _EMPTY_WATCHED)
         for key in dict.fromkeys([*new, *turn, *newest]):
             self._unseen.pop(key, None)
-            self._look_for(key, now)
-        if not self._unseen and self._found:
-            self._rank(now)
-        for key, run in list(self._runs.items()):
-            files = self.roots.files(key, run.content, self._elapsed) if self._elapsed >= run.due else None
-            if files and run.broken:
-                if files.keys() != run.listed.keys():
-                    self._load(key, files, now)
-            elif files:
-                self._safely(run, partial(run.look, files, now))
-            elif files is not None:  # it has no files any more
-                del self._runs[key]
-                self._unloaded[key], self._empty[key] = {}, None
-            yield
-
-    def _look_for(self, key: RunKey, now: float) -> None:
-        """Check whether a run outside memory has changed."""
-        files = self.roots.files(key, None, self._elapsed) or {}
-        before = self._unloaded.pop(key, None)
-        if files and files != before:
+            files = self.roots.files(key, None, self._elapsed) or {}
+            before = self._unloaded.pop(key, None)
+            if not files or files == before:
+                self._unloaded[key] = files
+                if not files:
+                    self._empty.setdefault(key)
+                continue
             self._empty.pop(key, None)
             if before:
                 self._load(key, files, now)
             else:
                 self._found.append((max(status.modified for status in files.values()), key, files))
-            return
-        self._unloaded[key] = files
-        if not files:
-            self._empty.setdefault(key)
+        if not self._unseen and self._found:  # load the newest, and those that may be active
+            self._found.sort(key=itemgetter(0), reverse=True)
+            for rank, (modified, key, files) in enumerate(self._found):
+                if rank < self._settings.keep or now - modified <= self._settings.abandoned_after:
+                    self._load(key, files, now)
+                else:
+                    self._unloaded[key] = files
+            self._found.clear()
 
-    def _rank(self, now: float) -> None:
-        """Load the newest of the runs that were found; the others stay outside memory."""
-        self._found.sort(key=itemgetter(0), reverse=True)
-        for rank, (modified, key, files) in enumerate(self._found):
-            if rank >= self._settings.keep and now - modified > self._settings.abandoned_after:
-                self._unloaded[key] = files
-            else:
-                self._load(key, files, now)
-        self._found.clear()
+    def _look_at(self, key: RunKey, run: ObservedRun, now: float) -> None:
+        files = self.roots.files(key, run.content, self._elapsed)
+        if not files:
+            if files is not None:  # it has none any more
+                del self._runs[key]
+                self._unloaded[key], self._empty[key] = {}, None
+        elif not run.broken:
+            self._look(run, files, now)
+        elif files.keys() != run.listed.keys():
+            self._load(key, files, now)
+
+    def _look(self, run: ObservedRun, files: _Files, now: float) -> None:
+        try:
+            run.look(files, now)
+        except Exception as error:
+            self._break(run, error)
 
     def _load(self, key: RunKey, files: _Files, now: float) -> None:
-        place = RunPlace(label(key[1]), key[0], files, key[0] not in self.roots.paths)
-        run = ObservedRun(place, self._settings, self._buckets, self.faults, self._here)
-        self._safely(run, partial(run.look, files, now))
+        run = ObservedRun(self._place(key, files), self._settings, self._buckets, self.faults, self._here)
+        self._look(run, files, now)
         self._runs[key] = run
 
     def _unload_old(self) -> None:
         ended = [key for key, run in self._runs.items() if run.ended and run.caught_up]
-        if len(ended) <= self._settings.keep:
-            return
-        ended.sort(key=lambda key: (self._runs[key].end, key), reverse=True)
-        for key in ended[self._settings.keep :]:
-            self._unloaded[key] = self._runs.pop(key).listed
+        if len(ended) > self._settings.keep:
+            ended.sort(key=lambda key: (self._runs[key].end, key), reverse=True)
+            for key in ended[self._settings.keep :]:
+                self._unloaded[key] = self._runs.pop(key).listed

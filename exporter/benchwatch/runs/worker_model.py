@@ -3,6 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from ..metrics.samples import Family, Sample
@@ -39,8 +40,7 @@ def of_whole_run(worker: Observer, own: Sequence[Sample]) -> dict[str, Any]:
     notes = worker.notes
     sweep = worker.runfile.sweep
     if silent(worker):
-        sentence = "has not reported since it began"
-        notes.append(f"{tool.name} {sentence}: {tool.advice} reports after a restart")
+        notes.append(f"{tool.name} has not reported since it began: {tool.advice} reports after a restart")
     return {
         "run": worker.run,
         "name": worker.name,
@@ -104,45 +104,44 @@ def _groups(numbers: Numbers, roles: Roles, *families: Family | None) -> list[Gr
     return list(dict.fromkeys(labels[:length] for labels in every))
 
 
-def _value(numbers: Numbers, family: Family | None, group: Group) -> float | None:
+def _value(numbers: Numbers, group: Group, family: Family | None) -> float | None:
     return numbers.get(family.name, {}).get(group) if family else None
 
 
-def _quantiles(numbers: Numbers, family: Family | None, highest: Family | None, group: Group) -> dict[str, float]:
+def _quantiles(numbers: Numbers, group: Group, family: Family | None, highest: Family | None) -> dict[str, float]:
     """Latencies by quantile; the family `highest` is quantile 1."""
     every = numbers.get(family.name, {}) if family else {}
     found = {labels[-1]: value for labels, value in every.items() if labels[:-1] == group}
-    latency = _value(numbers, highest, group)
+    latency = _value(numbers, group, highest)
     return found if latency is None else found | {"1": latency}
 
 
 def _now(numbers: Numbers, roles: Roles) -> Iterator[Measured]:
     in_bytes = roles.unit.in_bytes
-    groups = _groups(numbers, roles, roles.total, roles.rate) if roles.labels else [()]
-    for group in groups:
-        target = _value(numbers, roles.target_rate, group)
+    for group in _groups(numbers, roles, roles.total, roles.rate) if roles.labels else [()]:
+        value = partial(_value, numbers, group)
         yield Measured(
             *_names(group),
-            rate=_value(numbers, roles.rate, group),
-            latency=_value(numbers, roles.latency, group),
-            quantiles=_quantiles(numbers, roles.window, roles.latency_max, group),
-            bandwidth=_value(numbers, roles.rate if in_bytes else roles.bandwidth, group),
-            target_rate=None if in_bytes else target,
-            target_bandwidth=target if in_bytes else _value(numbers, roles.target_bandwidth, group),
-            time=_value(numbers, roles.interval_time, group),
-            quantiles_time=_value(numbers, roles.window_time, group),
+            rate=value(roles.rate),
+            latency=value(roles.latency),
+            quantiles=_quantiles(numbers, group, roles.window, roles.latency_max),
+            bandwidth=value(roles.rate if in_bytes else roles.bandwidth),
+            target_rate=None if in_bytes else value(roles.target_rate),
+            target_bandwidth=value(roles.target_rate if in_bytes else roles.target_bandwidth),
+            time=value(roles.interval_time),
+            quantiles_time=value(roles.window_time),
         )
 
 
 def _result(numbers: Numbers, roles: Roles) -> Iterator[Measured]:
-    in_bytes = roles.unit.in_bytes
     for group in _groups(numbers, roles, roles.result_rate):
+        value = partial(_value, numbers, group)
         yield Measured(
             *_names(group),
-            rate=_value(numbers, roles.result_rate, group),
-            latency=_value(numbers, roles.result_latency, group),
-            quantiles=_quantiles(numbers, roles.result_quantile, roles.result_latency_max, group),
-            bandwidth=_value(numbers, roles.result_rate if in_bytes else roles.result_bandwidth, group),
+            rate=value(roles.result_rate),
+            latency=value(roles.result_latency),
+            quantiles=_quantiles(numbers, group, roles.result_quantile, roles.result_latency_max),
+            bandwidth=value(roles.result_rate if roles.unit.in_bytes else roles.result_bandwidth),
         )
 
 

@@ -1,18 +1,27 @@
-"""How every request is answered: compressed where that helps, and a failure with its status and one sentence.
+"""How every request is checked and answered: compressed where that helps, a failure with its status and one sentence.
 
-A program that accepts JSON gets the sentence as `error`, with further fields, instead of plain text.
+A program that accepts JSON gets the sentence as `error`, with further fields, instead of plain text. Before any page
+answers, two guards may refuse: of the name in `Host`, and of user and password, if `--web.config.file` requires them.
 """
 
 import asyncio
 import gzip
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from ipaddress import ip_address
 
 from aiohttp import web
+from aiohttp.typedefs import Middleware
+
+from .own_metrics import OwnMetrics
+from .webconfig import CurrentConfig
 
 LOOPBACK = web.AppKey("loopback", set[tuple[str, int]])
 """The loopback addresses that the server listens on, each with its port."""
+USER = web.RequestKey("user", str)
+"""The user who sent the request, if users are configured."""
+_PORT = re.compile(r":[0-9]*\Z")
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _log = logging.getLogger("benchwatch.server")
 _COMPRESS_IN_THREAD = 1_000_000
@@ -104,3 +113,49 @@ def accepts_gzip(accept_encoding: str) -> bool:
 
 def _compress(body: bytes) -> bytes:
     return gzip.compress(body, 1, mtime=0)
+
+
+def check_host(own: OwnMetrics, hosts: Collection[str], *, everywhere: bool) -> Middleware:
+    """A check against DNS rebinding, with which any web page could read what this machine serves on loopback.
+
+    On loopback, requests must name an IP address (which no web page can claim as its own name), localhost, or a
+    configured name; on a network, any name is served unless the configuration lists names.
+    """
+    known = {"localhost", *(host.lower().rstrip(".") for host in hosts)}
+
+    @web.middleware
+    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+        given = request.headers.get("Host", "")
+        if given and (everywhere or on_loopback(request)):
+            name = _PORT.sub("", given).lower().rstrip(".")
+            if name not in known and not _is_address(name):
+                own.refused("host")
+                sentence = f"this exporter does not answer to the name {given[:100]!r}: use localhost or its IP address"
+                raise Refused(421, f"{sentence}, or add the name to web.hosts")
+        return await handler(request)
+
+    return check
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return True
+
+
+def check_user(config: CurrentConfig, own: OwnMetrics) -> Middleware:
+    """A check of the user and password, if users are configured."""
+
+    @web.middleware
+    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if users := config().users:
+            request[USER] = await users.admitted(request.headers.get("Authorization"))
+            if not request[USER]:
+                own.refused("password")
+                more = {"WWW-Authenticate": 'Basic realm="benchwatch", charset="UTF-8"'}
+                raise Refused(401, "expected a user and password that have access", more)
+        return await handler(request)
+
+    return check

@@ -8,6 +8,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
 import msgspec
 from aiohttp import web
@@ -18,12 +19,11 @@ from ..metrics.samples import PARTS
 from ..model.documents import CvmsDocument, Document, of_run, of_runs
 from ..plots.figure import PLOTLY_NAME, plotly
 from ..settings.settings import RunsSettings
-from .answers import LOOPBACK, Refused, answer, answer_failures
+from .answers import LOOPBACK, USER, Refused, answer, answer_failures, check_host, check_user
 from .assets import CONTENT_SECURITY_POLICY, RUN_POLICY
 from .catalogue import Query
 from .comparisons import Asked, ComparisonPages
 from .exporter import STILL_READING, Exporter
-from .guards import USER, check_host, check_user
 from .ingest import Pushes
 from .landing import landing_page
 from .looks import Looks
@@ -52,7 +52,7 @@ def make_app(
     """All pages of an exporter.
 
     `own` counts scrapes and refusals. `clock` gives Unix seconds. `hosts` are names that are also served on loopback;
-    with `only_hosts`, they are the only ones anywhere (see guards.check_host). `looks` draws pages of runs,
+    with `only_hosts`, they are the only ones anywhere (see answers.check_host). `looks` draws pages of runs,
     which link to the Grafana at the URL `grafana`.
     """
     looks = Looks(RunsSettings(), Buckets()) if looks is None else looks
@@ -93,24 +93,18 @@ def make_app(
     return app
 
 
+@dataclass
 class _Pages:
-    def __init__(
-        self,
-        exporter: Exporter,
-        pushes: Pushes,
-        own: OwnMetrics,
-        clock: Callable[[], float],
-        looks: Looks,
-        grafana: str,
-    ) -> None:
-        self._exporter = exporter
-        self._looks = looks
-        self._past = PastRuns(exporter.watched, looks.settings, looks.reading)
-        self._comparisons = ComparisonPages(exporter.watched, looks.settings, looks.reading)
-        self._pushes = pushes
-        self._own = own
-        self._clock = clock
-        self._grafana = grafana
+    exporter: Exporter
+    pushes: Pushes
+    own: OwnMetrics
+    clock: Callable[[], float]
+    looks: Looks
+    grafana: str
+
+    def __post_init__(self) -> None:
+        self.past = PastRuns(self.exporter.watched, self.looks.settings, self.looks.reading)
+        self.comparisons = ComparisonPages(self.exporter.watched, self.looks.settings, self.looks.reading)
 
     async def metrics(self, request: web.Request) -> web.Response:
         names = request.query.getall("collect[]", PARTS)
@@ -119,23 +113,23 @@ class _Pages:
             if name not in PARTS:
                 raise Refused(400, f"collect[]={name[:100]}: expected {', '.join(PARTS)}")
         began = time.perf_counter()
-        page = await answer(request, self._exporter.render(parts), {"Content-Type": CONTENT_TYPE})
-        self._own.scrapes.observe(time.perf_counter() - began)
+        page = await answer(request, self.exporter.render(parts), {"Content-Type": CONTENT_TYPE})
+        self.own.scrapes.observe(time.perf_counter() - began)
         return page
 
     async def api_runs(self, request: web.Request) -> web.Response:
-        return await _json(request, of_runs(self._exporter.runs(), self._clock()))
+        return await _json(request, of_runs(self.exporter.runs(), self.clock()))
 
     async def api_run(self, request: web.Request) -> web.Response:
         name = request.match_info["run"]
         since = _moment(request)
-        run = self._exporter.run(name)
+        run = self.exporter.run(name)
         if run is None:
             return web.json_response({"error": f"no such run: {name[:200]!r}; /api/runs lists all"}, status=404)
-        return await _json(request, of_run(run, self._clock(), since))
+        return await _json(request, of_run(run, self.clock(), since))
 
     async def api_cvms(self, request: web.Request) -> web.Response:
-        return await _json(request, CvmsDocument(time=self._clock(), cvms=tuple(self._exporter.cvms())))
+        return await _json(request, CvmsDocument(time=self.clock(), cvms=tuple(self.exporter.cvms())))
 
     async def landing(self, request: web.Request) -> web.Response:
         host = request.headers.get("Host", "")
@@ -143,22 +137,22 @@ class _Pages:
             address = request.transport.get_extra_info("sockname") if request.transport else None
             host = f"localhost:{address[1]}" if address else "localhost"
         text = landing_page(
-            self._exporter,
-            now=self._clock(),
+            self.exporter,
+            now=self.clock(),
             url=f"{request.scheme}://{host}",
             user=request.get(USER, ""),
             query=Query.of(request.query.items()),
-            past=self._past,
+            past=self.past,
         )
         return await answer(request, text, _headers(CONTENT_SECURITY_POLICY))
 
     async def run(self, request: web.Request) -> web.Response:
         name = request.match_info["run"]
-        view = self._exporter.run(name)
+        view = self.exporter.run(name)
         if view is None:
-            return await answer(request, no_run(name, self._exporter.watched.names), _headers(RUN_POLICY), 404)
-        parts = await self._looks.parts(view, self._exporter.watched.places(name), self._exporter.before(view))
-        text = run_page(view, parts, now=self._clock(), since=request.query.get("since"), grafana=self._grafana)
+            return await answer(request, no_run(name, self.exporter.watched.names), _headers(RUN_POLICY), 404)
+        parts = await self.looks.parts(view, self.exporter.watched.places(name), self.exporter.before(view))
+        text = run_page(view, parts, now=self.clock(), since=request.query.get("since"), grafana=self.grafana)
         return await answer(request, text, _headers(RUN_POLICY))
 
     async def compare(self, request: web.Request) -> web.Response:
@@ -167,7 +161,7 @@ class _Pages:
         if ticked:
             base, *others_ticked = reversed(ticked)
             raise web.HTTPSeeOther(Asked(base, tuple(others_ticked)).address)
-        page = await self._comparisons.page(Asked(request.query.get("base", ""), others))
+        page = await self.comparisons.page(Asked(request.query.get("base", ""), others))
         return await answer(request, page, _headers(RUN_POLICY))
 
     async def plotly(self, request: web.Request) -> web.Response:
@@ -178,13 +172,13 @@ class _Pages:
         return web.Response(text="benchwatch is up.\n")
 
     async def ready(self, _request: web.Request) -> web.Response:
-        if self._exporter.ready:
+        if self.exporter.ready:
             return web.Response(text="benchwatch is ready.\n")
-        reasons = "; ".join(filter(None, (STILL_READING, self._exporter.catching_up)))
+        reasons = "; ".join(filter(None, (STILL_READING, self.exporter.catching_up)))
         return web.Response(status=503, text=f"benchwatch is not ready: {reasons}\n")
 
     async def ingest(self, request: web.Request) -> web.Response:
-        return await self._pushes.take(request, self._exporter.push_folder)
+        return await self.pushes.take(request, self.exporter.push_folder)
 
 
 def _headers(policy: str) -> dict[str, str]:

@@ -1,23 +1,25 @@
 """The exporter as a whole: what its runs, CVMs and own samples show, as metrics and as data."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from math import inf
 from pathlib import Path
+from typing import cast
 
 from msgspec.structs import replace
 
 from ..metrics.exposition import Exposition
 from ..metrics.limits import DEFAULT, Limits
-from ..metrics.samples import Part, Source
+from ..metrics.samples import Family, Part, Sample, SampleColumn, Source
 from ..model.cvm import Cvm, Vdisk
 from ..model.run import Run, Worker
-from ..nutanix.cvm_snapshot import Status
+from ..nutanix import families
+from ..nutanix.cvm_snapshot import Snapshot, Status
 from ..nutanix.poller import Poller
 from ..runs.observer import Observer
 from ..runs.watcher import Runs
 from ..runs.worker_model import shown, silent
 from .own_metrics import OwnMetrics
-from .vdisks import vdisks
 
 STILL_READING = "still reading the runs that existed at the start"
 """Why an exporter is not ready."""
@@ -134,7 +136,7 @@ class Exporter:
             status = poller.status
             known = self._vdisks.get(poller.name)
             if known is None or known[0] is not status:
-                found = vdisks(poller, status.snapshot) if status.snapshot else []
+                found = _vdisks(poller, status.snapshot) if status.snapshot else []
                 known = self._vdisks[poller.name] = status, found
         except Exception as error:  # likewise
             self._exposition.failed(poller, "view", error)
@@ -148,3 +150,43 @@ def _rank(source: Source) -> tuple[int, float]:
     if isinstance(source, Observer):
         return (3, -source.end) if source.ended else (1, -(source.start or inf))
     return (2 if isinstance(source, Poller) else 0, 0.0)
+
+
+def _vdisks(poller: Poller, snapshot: Snapshot) -> list[Vdisk]:
+    """Those of one CVM in its last snapshot, except those of which the page has no row."""
+    names: dict[str, Mapping[str, str]] = {}
+    numbers: dict[Family, dict[str, dict[str, float]]] = {
+        family: defaultdict(dict)
+        for family in (
+            families.FRONTEND_OPS,
+            families.FRONTEND_LATENCY,
+            families.RANDOM,
+            families.WRITE_DESTINATION_RATIO,
+        )
+    }
+    for sample in poller.samples():
+        if sample.family is families.VDISK_INFO and isinstance(sample, Sample):
+            names[sample.labels[0]] = dict(zip(sample.family.labels, sample.labels, strict=True))
+        elif sample.family in numbers:
+            if isinstance(sample, SampleColumn):
+                pairs = list(zip(sample.labels, sample.numbers, strict=True))
+            else:
+                pairs = [(sample.labels, cast(float, sample.value))]
+            for (vdisk, key), number in pairs:
+                numbers[sample.family][vdisk][key] = number
+    rates, latencies, random, destinations = numbers.values()
+    return [
+        Vdisk(
+            poller.name,
+            vdisk,
+            name["vm"],
+            name["disk"],
+            name["role"],
+            snapshot.time,
+            rates[vdisk],
+            latencies[vdisk],
+            random[vdisk],
+            destinations[vdisk].get("oplog"),
+        )
+        for vdisk, name in names.items()
+    ]

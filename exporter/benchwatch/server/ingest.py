@@ -3,38 +3,34 @@
 `PUT` or `POST /ingest/<run>/<worker>`, for example `... | curl -T - http://host:port/ingest/<run>/<worker>`: the body
 lasts as long as the benchmark, and every piece of it is in `<folder>/<run>/<worker>.push` as soon as it has arrived.
 A client may be silent for any time, because a stalled benchmark prints nothing; TCP keepalive detects one that is gone.
-A later push to the same name continues the same file, on a new line if the previous one ended within a line. If a push
-broke off or was refused and the next one begins with everything that it had stored, these bytes are not stored twice.
+A later push to the same name continues the same file (see runs.append.PushFile).
 
 `benchwatch run --push` sends pieces instead, each with its offset: `?stream=<suffix>&offset=<bytes>` puts the body into
 `<folder>/<run>/<worker>.<suffix>`, where `suffix` is out, err, json, or <pid>[.<thread>] of a transaction log. Bytes
-that are already there must be the same, so a piece whose answer was lost can be sent again. A gap or other content is
-refused with 409.
+that are already there must be the same, so a piece whose answer was lost can be sent again.
 
 `/ingest/<run>/<worker>.yaml` replaces the worker's record (see settings.record), and `/ingest/<run>/run.yaml` the
 run's; with `If-None-Match: *` only if there is nothing of that worker yet, just that record, or an empty one, or a
 start that failed before anything was measured, whose files are removed.
 
-A separate thread writes what arrives, in order, so that nothing else waits for the disk. See runs.append for how much
-may be written.
+A separate thread writes what arrives, in order, so that nothing else waits for the disk.
 """
 
 import asyncio
 import logging
 import re
 import socket
+from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from aiohttp import StreamReader, web
 from prometheus_client import Counter, Gauge
 
 from ..history.find import failed_start
-from ..runs.append import LARGEST_PIECE, STREAM, PushedPart, PushFile, put_record
-from ..runs.room import NotStored, Reason, Room
+from ..runs.append import LARGEST_PIECE, STREAM, NotStored, PushedPart, PushFile, Reason, Room, put_record
 from ..settings.record import SUFFIX
 from ..settings.settings import PushSettings
 from ..values import names
@@ -43,21 +39,17 @@ from .own_metrics import OwnMetrics
 
 _log = logging.getLogger("benchwatch.server")
 
-_Written = TypeVar("_Written")
-
 CLIENT_GONE = 499
 """Counted as the status of a push whose connection broke: nobody receives an answer."""
 _OFFSET = re.compile(r"[0-9]{1,18}")
 _LARGEST_RECORD = 256 * 1024
 _BODY_SECONDS = 120.0
 """Seconds within which a piece or record must arrive."""
-_BEHIND = 256 * 1024
-"""Bytes of a push that may wait for the disk before its client has to wait."""
+_BEHIND = 4
+"""Chunks of a push that may wait for the disk before its client has to wait."""
 _REMEMBERED = 1000
 """Broken pushes whose stored bytes are recognised in the next push to the same name."""
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TCP_KEEPCNT, 4))
-
-
 _STATUSES: Mapping[Reason, int] = {
     "no_room": 507,
     "gap": 416,
@@ -91,7 +83,7 @@ class Pushes:
         self._room = Room(self._settings, written.inc)
         self._limit = limit
         self._bodies = 0
-        self._tasks: dict[tuple[str, str], asyncio.Task[object]] = {}
+        self._tasks: dict[tuple[str, str], asyncio.Task[object] | None] = {}
         self._broken: dict[Path, PushedPart] = {}
         self._codes = Counter(
             "benchwatch_push_requests",
@@ -108,13 +100,12 @@ class Pushes:
     def stop(self) -> None:
         """Abort active pushes; what has arrived is kept."""
         self._stopped = True
-        for task in self._tasks.values():
+        for task in filter(None, self._tasks.values()):
             task.cancel()
         self._writer.shutdown(wait=False)
 
     async def take(self, request: web.Request, folder: Path | None) -> web.Response:
         """Receive one push to its end, into `folder`, and answer it."""
-        refused: Refused | None = None
         try:
             fields = await self._take(request, folder)
         except Refused as refusal:
@@ -127,19 +118,11 @@ class Pushes:
             if isinstance(error, asyncio.CancelledError):
                 raise
             return web.Response(status=CLIENT_GONE, reason="Client Closed Request")
-        self._codes.labels(refused.status if refused else 200).inc()
-        if refused:
-            return refused.answer(request)
-        return said(request, fields["stored"], 200, None, **fields)
-
-    def _check_running(self) -> None:
-        if self._stopped:
-            raise Refused(503, "this exporter is shutting down")
-
-    async def _write(self, call: Callable[..., _Written], *arguments: Any) -> _Written:
-        """Run something on the disk thread, after everything requested before."""
-        self._check_running()
-        return await asyncio.get_running_loop().run_in_executor(self._writer, partial(call, *arguments))
+        else:
+            self._codes.labels(200).inc()
+            return said(request, fields["stored"], 200, None, **fields)
+        self._codes.labels(refused.status).inc()
+        return refused.answer(request)
 
     async def _take(self, request: web.Request, folder: Path | None) -> dict[str, str]:
         """Receive it; the fields of the answer: what is `stored`, and why the start failed that it `replaced`."""
@@ -151,10 +134,10 @@ class Pushes:
         coding = ", ".join(request.headers.getall("Content-Encoding", []))
         if coding.strip().lower() not in ("", "identity"):
             raise Refused(415, f"Content-Encoding: {coding[:100]}: expected none", {"Accept-Encoding": "identity"})
-        given = request.match_info
-        if "worker" not in given:
+        if "worker" not in request.match_info:
             raise Refused(400, "expected /ingest/<run>/<worker>")
-        run, worker = check_name("run", given["run"]), check_name("worker", given["worker"])
+        run = check_name("run", request.match_info["run"])
+        worker = check_name("worker", request.match_info["worker"])
         if worker.endswith(SUFFIX):
             return await self._take_record(request, folder / run / worker)
         if "stream" in request.query or "offset" in request.query:
@@ -162,10 +145,8 @@ class Pushes:
         if (run, worker) in self._tasks:
             raise Refused(409, f"worker {worker} of run {run} is already being pushed: use another worker name")
         self._check_length(request.content_length or 0)
-        task = asyncio.current_task()
-        assert task
         _check_number(len(self._tasks), self._limit)
-        self._tasks[run, worker] = task
+        self._tasks[run, worker] = asyncio.current_task()
         path = folder / run / f"{worker}.push"
         file = PushFile(path, self._room, self._broken.pop(path, None))
         try:
@@ -186,11 +167,11 @@ class Pushes:
         only_new = request.headers.get("If-None-Match") == "*"
         data = await self._body(request, _LARGEST_RECORD)
         replaced = await self._write(put_record, path, data, self._room, failed_start if only_new else None)
-        sentence = f"{path.parent.name}/{path.name} is stored"
+        stored = f"{path.parent.name}/{path.name} is stored"
         if not replaced:
-            return {"stored": sentence}
-        sentence += f", and replaces a start that failed before anything was measured ({replaced})"
-        return {"stored": sentence, "replaced": replaced}
+            return {"stored": stored}
+        stored += f", and replaces a start that failed before anything was measured ({replaced})"
+        return {"stored": stored, "replaced": replaced}
 
     async def _take_piece(self, request: web.Request, folder: Path, worker: str) -> dict[str, str]:
         suffix, offset = (request.query.get(name, "") for name in ("stream", "offset"))
@@ -220,30 +201,21 @@ class Pushes:
             self._bodies -= 1
         return bytes(data)
 
-    def _check_length(self, length: int) -> None:
-        if length > self._settings.max_push_bytes:
-            raise Refused(413, f"the push exceeds {self._settings.max_push_bytes} bytes (push.max_push_bytes)")
-
     async def _copy(self, body: StreamReader, whose: str, file: PushFile) -> int:
         """Write a body as it arrives; wait for the disk only if it is far behind. Returns the number of bytes.
 
         What has arrived is written even if the client is gone; what cannot be written ends the push at once.
         """
         taken = 0
-        failed: list[BaseException] = []
-        writes: dict[asyncio.Future[None], int] = {}
-
-        def written(write: asyncio.Future[None]) -> None:
-            del writes[write]
-            error = None if write.cancelled() else write.exception()
-            if error:
-                failed.append(error)
-                body.set_exception(error)
+        writes: deque[asyncio.Future[None]] = deque()
 
         def write(call: Callable[..., None], *data: bytes) -> None:
-            pending = asyncio.get_running_loop().run_in_executor(self._writer, call, *data)
-            writes[pending] = sum(map(len, data))
-            pending.add_done_callback(written)
+            writes.append(self._write(call, *data))
+            writes[-1].add_done_callback(end_if_failed)
+
+        def end_if_failed(written: asyncio.Future[None]) -> None:
+            if not written.cancelled() and (error := written.exception()):
+                body.set_exception(error)
 
         try:
             async for data in _chunks(body, whose):
@@ -251,8 +223,8 @@ class Pushes:
                 write(file.append, allowed)
                 taken += len(allowed)
                 self._check_length(taken + len(data) - len(allowed))
-                while sum(writes.values()) > _BEHIND:
-                    await asyncio.wait(writes, return_when=asyncio.FIRST_COMPLETED)
+                if len(writes) > _BEHIND:
+                    await writes.popleft()
             if taken:
                 write(file.finish)
             else:
@@ -260,25 +232,35 @@ class Pushes:
         finally:
             if writes:
                 await asyncio.wait(writes)
-        if failed:
-            raise failed[0]
+        for written in writes:
+            written.result()
         return taken
+
+    def _write(self, call: Callable[..., Any], *arguments: Any) -> "asyncio.Future[Any]":
+        """Run something on the disk thread, after everything requested before."""
+        self._check_running()
+        return asyncio.get_running_loop().run_in_executor(self._writer, call, *arguments)
+
+    def _check_running(self) -> None:
+        if self._stopped:
+            raise Refused(503, "this exporter is shutting down")
+
+    def _check_length(self, length: int) -> None:
+        if length > self._settings.max_push_bytes:
+            raise Refused(413, f"the push exceeds {self._settings.max_push_bytes} bytes (push.max_push_bytes)")
 
 
 async def _chunks(body: StreamReader, whose: str) -> AsyncIterator[bytes]:
     """The bytes of a body as they arrive. Raises Refused if they violate HTTP."""
-    while True:
-        try:
-            data = await body.readany()
-        except ConnectionError:
-            _log.debug("the push for %s broke off", whose)
-            raise
-        except web.RequestPayloadError as error:
-            reason = " ".join(str(error).split()).removeprefix("400, message: ")
-            raise Refused(400, f"cannot read the body: {reason}") from error
-        if not data:
-            return
-        yield data
+    try:
+        while data := await body.readany():
+            yield data
+    except ConnectionError:
+        _log.debug("the push for %s broke off", whose)
+        raise
+    except web.RequestPayloadError as error:
+        reason = " ".join(str(error).split()).removeprefix("400, message: ")
+        raise Refused(400, f"cannot read the body: {reason}") from error
 
 
 def _check_number(active: int, most: int) -> None:

@@ -13,21 +13,28 @@ https://github.com/prometheus/exporter-toolkit/blob/master/docs/web-configuratio
 Other keys of that format are refused by name, never ignored: a proxy in front does what they do (deploy/Caddyfile). The
 file and the certificates are read again when they change. Adding or removing TLS or all users takes a restart, and so
 does another `client_auth_type`.
+
+bcrypt is slow on purpose: it runs in a thread, one password at a time. Correct passwords are remembered permanently, as
+keyed digests, so that a scrape pays only once; of wrong ones, the last thousand. The check takes as long for an unknown
+user as for a known one.
 """
 
+import asyncio
+import hashlib
 import logging
+import os
 import re
 import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from aiohttp import BasicAuth
 
 from ..values.errors import ConfigError
 from ..values.suggestion import either
 from ..values.yaml import read_yaml
-from .users import Users
 
 _log = logging.getLogger("benchwatch.server")
 
@@ -37,6 +44,10 @@ _CLIENT_AUTH_TYPES = {
     "RequireAndVerifyClientCert": ssl.CERT_REQUIRED,
 }
 _HASH = re.compile(r"\$2[aby]\$(0[4-9]|[12][0-9]|3[01])\$[./A-Za-z0-9]{53}")
+
+_WRONG_REMEMBERED = 1000
+_LONGEST = 72
+"""bcrypt ignores further bytes of a password."""
 
 
 class _Tls(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,6 +60,55 @@ class _Tls(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _Content(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tls_server_config: _Tls | None = None
     basic_auth_users: dict[str, str] | None = None
+
+
+class Users:
+    """The users by HTTP basic authentication (RFC 7617): bcrypt hashes by name, at least one."""
+
+    def __init__(self, hashes: Mapping[str, str]) -> None:
+        import bcrypt  # imported only where users are configured
+
+        self._check = bcrypt.checkpw
+        self.hashes = hashes
+        self._hashes = {user.encode(): digest.encode() for user, digest in hashes.items()}
+        self._stand_in = max(self._hashes.values(), key=lambda digest: digest.split(b"$")[2])  # the highest cost
+        self._key = os.urandom(32)
+        self._right: set[bytes] = set()
+        self._wrong: dict[bytes, None] = {}
+        self._one_at_a_time = asyncio.Lock()
+
+    async def admitted(self, authorization: str | None) -> str:
+        """The user whose name and password an Authorization header contains; empty if they are wrong."""
+        try:
+            given = BasicAuth.decode(authorization or "", "utf-8")
+        except ValueError:
+            return ""
+        name: str = given.login
+        user, password = name.encode(), given.password.encode()[:_LONGEST]
+        seal = hashlib.blake2b(user + b":" + password, key=self._key).digest()
+        if not self._knows(seal):
+            async with self._one_at_a_time:
+                if not self._knows(seal):  # another request with it may have waited too
+                    self._remember(seal, await asyncio.to_thread(self._verify, user, password))
+        return name if seal in self._right else ""
+
+    def _knows(self, seal: bytes) -> bool:
+        return seal in self._right or seal in self._wrong
+
+    def _remember(self, seal: bytes, right: bool) -> None:
+        if right:
+            self._right.add(seal)
+            return
+        self._wrong[seal] = None
+        if len(self._wrong) > _WRONG_REMEMBERED:
+            del self._wrong[next(iter(self._wrong))]
+
+    def _verify(self, user: bytes, password: bytes) -> bool:
+        try:
+            matches = self._check(password, self._hashes.get(user, self._stand_in))
+        except ValueError:
+            return False
+        return matches and user in self._hashes
 
 
 class WebConfig(NamedTuple):

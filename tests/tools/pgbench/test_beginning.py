@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.runs.birth import birth
+from benchwatch.runs.files import birth
 from benchwatch.runs.observer import Observer
 from benchwatch.runs.watcher import Runs
 from benchwatch.settings.settings import RunsSettings
