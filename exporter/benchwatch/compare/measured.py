@@ -96,8 +96,10 @@ def measure(timelines: Sequence[Timeline], warmup: float | None, name: str) -> R
     last = max(reports, default=None)
     so_far = last - start if last is not None and start is not None and last >= start else None
     overall: tuple[float | None, float | None, float | None] = (None, None, None)
-    if not left_out and worst.state == "finished" and len(counted) == 1:
-        overall = counted[0].throughput, counted[0].latency, counted[0].p99
+    only = counted[0] if len(counted) == 1 else None
+    reported = only is not None and (only.throughput is not None or len(groups) > 1)
+    if only and reported and not left_out and worst.state == "finished":
+        overall = only.throughput, only.latency, only.p99
     elif len(watched) == 1:
         of = (figures.get((watched[0][0], one)) for one in (THROUGHPUT, LATENCY_MEAN, LATENCY_P99))
         rate, mean, p99 = (one and one.value for one in of)
