@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..show.form import add_form, written
 from ..values.errors import FAILED, NOT_MET, UserError
+from ..values.input_files import shown
 from ..values.printable import say
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def _history(options: argparse.Namespace) -> int:
         raise UserError(f"--metric {options.metric}: unknown figure; expected {', '.join(MEASURES)}")
     found = list(all_series(_results(options, measure), measure))
     if not found:
-        raise UserError(f"no finished run with {options.metric} in {', '.join(map(str, options.paths))}", FAILED)
+        where = ", ".join(str(shown(path)) for path in options.paths)
+        raise UserError(f"no finished run with {options.metric} in {where}", FAILED)
     if options.format == "csv":
         sys.stdout.write(records(row for one in found for row in rows(one)))
     else:
@@ -80,7 +82,6 @@ def _results(options: argparse.Namespace, measure: "Measure") -> list[tuple[str,
     """
     from ..results.listing import chosen_runs, since
     from ..results.over_time import latest
-    from ..values.input_files import shown
 
     unreadable: list[str] = []
     oldest = since(options)
@@ -102,6 +103,6 @@ def _results(options: argparse.Namespace, measure: "Measure") -> list[tuple[str,
             for one in run.results
         }
         found = [(at, again.get((at.folder, at.name, one.name, one.tool, one.unit), one)) for at, one in found]
-    for sentence in unreadable:
+    for sentence in dict.fromkeys(unreadable):
         say(sentence)
     return [(str(shown(place.folder)), one) for place, one in found]

@@ -20,7 +20,7 @@ from ..show.content import Column, Table, TableRow, Tone
 from ..values import numbers
 from ..values.arguments import Flattened, duration, pair
 from ..values.errors import FAILED, UserError
-from ..values.input_files import expanded, shown
+from ..values.input_files import expanded, shown, unopened
 from ..values.printable import say
 
 if TYPE_CHECKING:
@@ -81,6 +81,8 @@ def chosen_runs(
     logging.getLogger("benchwatch.runs").setLevel(logging.ERROR)  # files that are no run need no message
     found = find_places(options.paths, settings.runs, unreadable=unreadable)
     read = partial(past_runs, settings=settings.runs, labels=dict(options.label), unreadable=unreadable)
+    if packed := unopened(place.folder / name for place in found for name in place.files):
+        unreadable.append(packed)
     return [place for place in found if place.modified >= since(options)], read
 
 
@@ -119,10 +121,10 @@ def _list(options: argparse.Namespace) -> int:
         columns = [Column(name, right=name == "length") for name in _HEADS]
         table = Table(columns, [TableRow(_cells(*one), _TONES.get(one[0]["state"], "")) for one in found])
         sys.stdout.write(text([table], colour=colourful()))
-    for sentence in unreadable:
+    for sentence in dict.fromkeys(unreadable):
         say(sentence)
     if not rows:
-        raise UserError(f"no matching runs in {', '.join(map(str, options.paths))}", FAILED)
+        raise UserError(f"no matching runs in {', '.join(str(shown(path)) for path in options.paths)}", FAILED)
     return 0
 
 

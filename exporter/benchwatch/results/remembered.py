@@ -74,7 +74,7 @@ class _Read(NamedTuple):
     stays: bool
     """Whether it can be expected to stay as it is."""
     unreadable: Sequence[str]
-    """Why it cannot be read, a sentence."""
+    """What cannot be read, a sentence each."""
 
 
 def past_runs(
@@ -134,7 +134,7 @@ def _read(place: RunPlace, *, settings: RunsSettings, labels: Mapping[str, str],
     with reading(place.path, unreadable):
         run = open_run(place, settings)
         if not labels.items() <= run.labels.items():
-            return _Read(None, False, ())
+            return _Read(None, False, run.misread)
         results = list(of_run(run, course=intervals))
         if not intervals and any(one.state == "finished" and not one.measured for one in results):
             run = open_run(place, settings)  # only the reports say what it measured
@@ -142,8 +142,8 @@ def _read(place: RunPlace, *, settings: RunsSettings, labels: Mapping[str, str],
         found = PastRun(_files(place), intervals, run.labels, tuple(map(_plain, results)), (*run.bugs, *run.missing))
         ended = all(worker.state in ENDED for result in results for worker in result.workers)
         settled = all(status.settled for status in place.files.values())
-        stays = ended and settled and run.readable and not found.problems and shown(run.folder) == run.folder
-        return _Read(found, stays, ())
+        stays = ended and settled and not run.misread and not found.problems and shown(run.folder) == run.folder
+        return _Read(found, stays, run.misread)
     return _Read(None, False, unreadable)
 
 
