@@ -14,13 +14,12 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -35,12 +34,15 @@ from ..values.input_files import shown
 from ..values.version import VERSION
 from .subject import of_run
 
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
 _KEPT_SECONDS = 90 * 86400.0
 """A file of the cache that was not written for so long is deleted."""
 _MANY = 100
 """Runs from which on several processes take less time than one."""
-_PIECE = 20
-"""Runs that a process takes at a time."""
+_STEP = 20
+"""Runs after which a terminal is told again how far the reading is."""
 _SAID_AFTER = 1.0
 """Seconds after which a terminal is told how far the reading is."""
 
@@ -112,21 +114,53 @@ def past_runs(
             folder.save()
 
 
-def _read_all(places: Sequence[RunPlace], read: "partial[_Read]") -> Iterator[_Read]:
+def _read_all(places: Sequence[RunPlace], read: Callable[[RunPlace], _Read]) -> Iterator[_Read]:
     """Read them in their order, many by a process for each CPU; a terminal sees how far it is."""
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if len(places) < _MANY or cpus == 1:
         yield from map(read, places)
         return
+    forked = get_context("fork")  # such a process has everything that was imported
+    ends = [forked.Pipe(duplex=False) for _ in range(cpus)]
+    receivers = [receiver for receiver, _ in ends]
+    readers = [
+        forked.Process(target=_send_all, args=(places[number::cpus], read, sender, receivers), daemon=True)
+        for number, (_, sender) in enumerate(ends)
+    ]
+    for reader in readers:
+        reader.start()
+    for _, sender in ends:
+        sender.close()
     begun, said = time.monotonic(), sys.stderr.isatty()
-    # A forked process has everything that was imported; Ctrl-C is for this one, which ends the others.
-    ignored = (signal.SIGINT, signal.SIG_IGN)
-    with ProcessPoolExecutor(cpus, get_context("fork"), initializer=signal.signal, initargs=ignored) as pool:
-        for number, one in enumerate(pool.map(read, places, chunksize=_PIECE), 1):
-            if said and time.monotonic() - begun > _SAID_AFTER and (number % _PIECE == 0 or number == len(places)):
-                line = f"\rbenchwatch: {number:,} of {len(places):,} runs read"
-                print(line if number < len(places) else f"\r{' ' * len(line)}\r", end="", file=sys.stderr, flush=True)
-            yield one
+    try:
+        for number, place in enumerate(places):
+            try:
+                yield receivers[number % cpus].recv()
+            except EOFError:  # it was killed
+                yield read(place)
+            if said and number % _STEP == 0 and time.monotonic() - begun > _SAID_AFTER:
+                print(f"\rbenchwatch: {number:,} of {len(places):,} runs read", end="", file=sys.stderr, flush=True)
+    finally:
+        if said:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+        for reader in readers:
+            reader.terminate()
+            reader.join()
+
+
+def _send_all(
+    places: Sequence[RunPlace],
+    read: Callable[[RunPlace], _Read],
+    sender: "Connection[_Read, None]",
+    receivers: Sequence["Connection[_Read, _Read]"],
+) -> None:
+    """What a process does: it ends when nobody is left to receive."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for receiver in receivers:
+        receiver.close()
+    with suppress(BrokenPipeError):
+        for place in places:
+            sender.send(read(place))
 
 
 def _read(place: RunPlace, *, settings: RunsSettings, labels: Mapping[str, str], intervals: bool) -> _Read:
