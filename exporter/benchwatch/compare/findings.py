@@ -38,11 +38,9 @@ class Finding(NamedTuple):
 
 
 def findings(sides: Sequence[Experiment], differing: Sequence[Difference] = ()) -> list[Finding]:
-    """The warnings about one experiment, or about both sides of a comparison whose `differing` parameters are given.
-
-    Those about runs that have not finished (`Experiment.faults`) are not among them.
-    """
-    found = [finding for each in sides for run in each.runs for finding in _of_run(run)]
+    """The warnings about one experiment, or about both sides of a comparison whose `differing` parameters are given."""
+    found = [Finding("unfinished", fault) for each in sides for fault in each.faults]
+    found += [finding for each in sides for run in each.runs for finding in _of_run(run)]
     pair = len(sides) == 2
     found += _mains(*sides) if pair else ()
     found += [finding for each in sides for finding in _load(each)]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from ..compare.experiment import Experiment, faults_of
+from ..compare.experiment import Experiment
 from ..compare.findings import Finding, findings
 from ..compare.measured import results_of
 from ..compare.measures import Measure, compared, rounded
@@ -65,8 +65,7 @@ def kept_level(result: Result) -> bool | None:
 
 def findings_of(result: Result) -> list[Finding]:
     """The warnings about it."""
-    unfinished = [Finding("unfinished", text) for text in faults_of(result.workers)]
-    return [*unfinished, *findings([Experiment(result.name, [result])])]
+    return findings([Experiment(result.name, [result])])
 
 
 def objective_of(result: Result) -> ObjectiveKept | None:
