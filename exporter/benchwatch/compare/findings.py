@@ -12,7 +12,8 @@ from typing import NamedTuple
 from ..metrics.latencies import Group
 from ..tools.registry import named
 from .experiment import Experiment
-from .measures import THROUGHPUT, Measure, heading, of_lost, percent, quantity, span, title
+from .measures import THROUGHPUT, Measure, heading, of_lost, percent, quantity, span
+from .measures import named as figure_name
 from .parameters import Difference
 from .result import Result
 from .statistics import FEWEST_BATCHES
@@ -179,7 +180,7 @@ def _mains(base: Experiment, other: Experiment) -> Iterator[Finding]:
     elif not mains[0].keys() & mains[1].keys():
         texts = []
         for each, keys in zip((base, other), mains, strict=True):
-            names = [f"{heading(group)} {title(measure, each.runs[0].roles)}".strip() for group, measure in keys]
+            names = [figure_name(*key, each.runs[0].roles) for key in keys]
             texts.append(f"that of {each.name} is {' and '.join(names) or 'unknown'}")
         yield Finding("no_verdict", f"no verdict, because the main measures differ: {', '.join(texts)}")
 

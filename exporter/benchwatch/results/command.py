@@ -88,7 +88,7 @@ def _for_people(subject: "Subject", checked: Sequence["CheckedRequirement"], for
 
 
 def _junit(subjects: Sequence["Subject"], found: _Answers) -> str:
-    from ..compare.junit import Case, Suite, junit
+    from ..compare.comparison_records import Case, junit
 
     suites = []
     for one, checked in zip(subjects, found, strict=True):
@@ -96,5 +96,5 @@ def _junit(subjects: Sequence["Subject"], found: _Answers) -> str:
         ended += [f"{run}: no result" for run in one.without]
         cases = [Case("the run has finished", "; ".join(ended))]
         cases += [Case(answer.requirement.text, "" if answer.met else answer.measured) for answer in checked]
-        suites.append(Suite(one.name, cases))
+        suites.append((one.name, cases))
     return junit(suites)
