@@ -40,6 +40,30 @@ def test_folders_are_searched_at_any_depth(listed: Listed, tmp_path: Path) -> No
     assert found == {str(tmp_path / "fio" / size / depth) for size in ("4k", "8k") for depth in ("1", "32")}
 
 
+def test_folders_of_one_name_are_called_by_their_paths(listed: Listed, tmp_path: Path) -> None:
+    for size in ("4k", "8k"):
+        (tmp_path / "fio" / size / "1").mkdir(parents=True)
+        for mode in ("a", "b"):
+            (tmp_path / "fio" / size / "1" / f"{mode}.json").write_bytes(FIO.read_bytes())
+    names = {f"{tmp_path}/fio/{size}/1" for size in ("4k", "8k")}
+    assert {run["run"].removesuffix("/a").removesuffix("/b") for run in listed(tmp_path / "fio")} == names
+
+
+def test_archives_in_an_archive_are_opened_too(listed: Listed, tmp_path: Path) -> None:
+    inner = tmp_path / "night"
+    (inner / "x").mkdir(parents=True)
+    (inner / "x/a.json.gz").write_bytes(gzip.compress(FIO.read_bytes()))
+    (inner / "x/broken.json.gz").write_bytes(b"not packed")
+    packed = tmp_path / "packed"
+    packed.mkdir()
+    with tarfile.open(packed / "night.tar.gz", "w:gz") as archive:
+        archive.add(inner, "night")
+    (packed / "b.json").write_bytes(FIO.read_bytes())
+    with tarfile.open(tmp_path / "all.tar", "w") as archive:
+        archive.add(packed, "packed")
+    assert sorted(run["run"] for run in listed(tmp_path / "all.tar")) == ["b", "x"]
+
+
 def test_files_beside_folders_below_the_first_level_are_a_run(listed: Listed, tmp_path: Path) -> None:
     place(tmp_path / "a/b", 1000.0)
     place(tmp_path / "a/b/c", 2000.0)

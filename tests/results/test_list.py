@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from benchwatch.cli import main
+from benchwatch.runs import recognition
 from benchwatch.runs.observed_run import ObservedRun
 from tests.compare.made import place, progress
 from tests.support.places import RECORDINGS
@@ -95,6 +96,35 @@ def test_a_run_that_a_bug_keeps_from_being_read_is_named_and_hides_no_other(
     sentence = "runs/old: cannot be read: ValueError: not thought of; please report this"
     assert (code, err) == (0, f"benchwatch: {sentence}\n")
     assert [line.split()[0] for line in out.splitlines()[1:]] == ["new", "ancient"]
+
+
+def test_a_file_and_a_record_that_cannot_be_read_are_named(listed: Listed, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = recognition.read_head
+
+    def denied(path: Path) -> bytes:
+        if path.name == "secret.out":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(recognition, "read_head", denied)
+    Path("runs/new/secret.out").write_text("pgbench (15.18)\n")
+    Path("runs/ancient/run.yaml").write_text("labels: [\n")
+    for label in ("cluster=a", "cluster=c"):
+        _, _, err = listed("--label", label)
+        assert err.splitlines()[:2] == [
+            "benchwatch: runs/ancient/run.yaml:1: expected YAML: did not find expected node content; correct it: until "
+            "then the run is shown without it",
+            "benchwatch: runs/new/secret.out cannot be read: Permission denied",
+        ]
+
+
+def test_archives_in_a_folder_are_named(listed: Listed) -> None:
+    Path("runs/new/db.out.gz").write_bytes(b"")
+    Path("runs/notes/a.TAR").write_bytes(b"")
+    code, out, err = listed()
+    sentence = "archives in a folder are not opened; name them, such as 'runs/new/*.gz'"
+    assert (code, err) == (0, f"benchwatch: runs/new/db.out.gz and 1 more: {sentence}\n")
+    assert len(out.splitlines()) == 4
 
 
 def test_labels_and_ages_filter(listed: Listed) -> None:

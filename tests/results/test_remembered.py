@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from benchwatch.cli import main
@@ -202,3 +203,60 @@ def test_what_is_remembered_is_what_reading_says(tool: str, asked: Asked, tmp_pa
     assert asked("history", "--csv", tmp_path / "runs")[0] == results
     assert asked("list", "--json", tmp_path / "runs")[0] == listed
     assert len(results.splitlines()) > 3
+
+
+def test_a_table_of_the_latest_results_reads_intervals_for_these_alone(asked: Asked, tmp_path: Path) -> None:
+    chance = np.random.default_rng(1)
+    for number in range(40):
+        start = START + 3600 * number
+        record = f"start: {start}\nend: {start + 60}\n"
+        place(tmp_path / f"runs/n{number:02}", chance.normal(1000, 10, 60), record=record)
+    asked("list", tmp_path / "runs")
+    table, read = asked("history", tmp_path / "runs")
+    assert (read, table.count(" to ")) == (30, 30)
+    every, read = asked("history", "--csv", tmp_path / "runs")
+    assert (read, sum("," in line.split(",throughput,")[1] for line in every.splitlines()[1:])) == (10, 40)
+    assert asked("history", tmp_path / "runs") == (table, 0)
+
+
+@pytest.fixture
+def many(tmp_path: Path) -> Path:
+    """So many runs that several processes read them."""
+    for number in range(120):
+        start = START + 3600 * number
+        place(tmp_path / f"runs/n{number:03}", 1000.0 + number, record=f"start: {start}\nend: {start + 60}\n")
+    return tmp_path / "runs"
+
+
+def test_many_runs_are_read_by_several_processes_as_by_one(
+    asked: Asked, many: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(remembered, "_MANY", 1000)
+        alone, read = asked("list", "--json", many)
+    shutil.rmtree(cache)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
+    assert (read, asked("list", "--json", many)) == (120, (alone, 0))
+    assert asked("list", "--json", many) == (alone, 0)
+    assert sorted(run["rate"] for run in json.loads(alone)["runs"]) == [1000.0 + number for number in range(120)]
+
+
+def test_what_a_killed_process_does_not_read_is_read_all_the_same(
+    asked: Asked, many: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, own = remembered.of_run, os.getpid()
+
+    def killed(run: Any, **more: Any) -> Any:
+        if run.name == "n050" and os.getpid() != own:
+            os._exit(1)
+        return real(run, **more)
+
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
+    monkeypatch.setattr(remembered, "of_run", killed)
+    out, read = asked("list", "--json", many)
+    assert (len(json.loads(out)["runs"]), read) == (120, 24)
+
+
+def test_a_run_that_only_its_reports_measured_has_its_throughput_in_the_list(asked: Asked, tmp_path: Path) -> None:
+    out, _ = asked("list", "--json", RECORDINGS / "hammerdb/test-driver-iterations-4.12")
+    assert [(run["state"], run["rate"]) for run in json.loads(out)["runs"]] == [("finished", 12060.0)]

@@ -377,8 +377,8 @@ def test_failures_are_counted_or_a_part_and_every_repeat_must_meet_a_requirement
     assert code == 3
     assert out.splitlines()[-4:] == [
         "NOT MET: failed == 0: 60 (in a-2), and 1 more",
-        "met: failed < 100: 0 (in a-1)",
-        "met: failed <= 0.1%: 0 % (in a-1)",
+        "met: failed < 100: 60 (in a-2)",
+        "met: failed <= 0.1%: 0.0999 % (in a-2)",
         "NOT MET: failed < 0.01%: 0.0999 % (in a-2)",
     ]
 
@@ -400,7 +400,7 @@ def test_a_word_of_one_tool_is_required_of_the_workers_of_that_tool(show: Show, 
         "met: tps >= 990: 1,000",
         "met: iops > 1k: 96,854 (rrw all)",
         "met: failed == 0: 0",
-        "NOT MET: mean < 100us: 160 µs, and 2 more",
+        "NOT MET: mean < 100us: 175 µs (rrw write), and 2 more",
         "NOT MET: skipped == 0: not measured",
     ]
 
@@ -597,3 +597,44 @@ def test_parts_of_the_final_report_are_lines_and_records_of_csv(capsys: pytest.C
     assert found["throughput", ""] == found["pgbench_result_tps", ""] == 19127.185336
     assert found["pgbench_result_script_tps", "script=1"] == 11934.371951
     assert found["pgbench_result_statement_latency_average_seconds", "script=0, statement=BEGIN;"] == 6.4e-05
+
+
+def test_a_path_given_twice_is_shown_once(show: Show, tmp_path: Path) -> None:
+    place(tmp_path / "a", 1000.0)
+    shutil.copyfile(tmp_path / "a/db.out", tmp_path / "b.out")
+    _, out, _ = show(tmp_path / "a", tmp_path / "b.out", tmp_path / "a", tmp_path / "a/../b.out")
+    assert [line.split(":")[0] for line in out.splitlines() if "finished" in line] == ["a", "b"]
+
+
+def test_runs_of_one_name_are_called_by_their_paths(
+    show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("old", "new"):
+        place(tmp_path / folder / "a", 1000.0)
+        shutil.copyfile(tmp_path / folder / "a/db.out", tmp_path / folder / "b.txt")
+        repeat(tmp_path / folder, "huge", [1000.0, 1001.0])
+    both = [f"{folder}/{name}" for name in ("a", "b.txt") for folder in ("old", "new")]
+    _, out, _ = show(*both, "old/huge", "new/huge")
+    heads = [line.split(":")[0] for line in out.splitlines() if "finished" in line or "together" in line]
+    assert heads[:4] == both
+    assert heads[4:] == [f"{folder}/huge{part}" for folder in ("old", "new") for part in ("-1", "-2", "")]
+
+
+def test_a_folder_that_cannot_be_read_hides_no_other_run(
+    show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        place(tmp_path / "runs" / name, 1000.0)
+    scan = os.scandir
+
+    def denied(path: object) -> object:
+        if str(path) == str(tmp_path / "runs/b"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scan(str(path))
+
+    monkeypatch.setattr(os, "scandir", denied)
+    code, out, err = show(tmp_path / "runs")
+    assert (code, [line[0] for line in out.splitlines() if "finished" in line]) == (1, ["a", "c"])
+    where = f"benchwatch: {tmp_path}/runs/b: cannot be read: Permission denied"
+    assert err == f"{where}; expected a file or a folder\n"

@@ -74,10 +74,9 @@ def _part(text: str) -> float:
 
 def _compare(options: argparse.Namespace) -> int:
     from .comparison import compare
-    from .comparison_records import document, table
+    from .comparison_records import document, junit, suites, table
     from .comparison_view import blocks
     from .experiment import distinctly_named, load, pairs
-    from .junit import junit, suites
 
     settings = load_settings(options.config_file)
     paths = [options.base, *options.others]

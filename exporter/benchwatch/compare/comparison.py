@@ -67,8 +67,7 @@ def compare(
     for other in others:
         differing = list(differences(base.runs, other.runs, vary))
         table = changes(base, other, each, allowance)
-        unfinished = [Finding("unfinished", text) for text in (*base.faults, *other.faults)]
-        warnings = [*unfinished, *findings([base, other], differing)]
+        warnings = findings([base, other], differing)
         found.append(Comparison(other, table, differing, warnings, parts(base.runs, other.runs)))
     return Comparisons(base, found, confidence, each, allowance, vary)
 

@@ -1,19 +1,26 @@
-"""A comparison for programs, as JSON and CSV: docs/compare.md explains keys and columns.
+"""A comparison for programs: JSON, CSV (docs/compare.md explains keys and columns), and JUnit XML.
 
 Keys and columns may be added, but none changes its meaning. null, or an empty cell, means unknown. Characters beyond
 ASCII are escaped in JSON, so no encoding changes them.
+
+GitLab, Jenkins and GitHub's test reporters read JUnit. Each comparison (or run) is a suite, each verdict (or
+requirement) a test case. A verdict `worse` is a failure; `not judged` is skipped. With --vary, a further case says
+whether another parameter differs.
 """
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 from ..show.as_csv import Value, records
 from ..tools.roles import Roles
+from ..values.printable import printable
 from .comparison import Comparison, Comparisons
+from .comparison_view import sentence
 from .experiment import Experiment
 from .final_numbers import labels_of
-from .measures import described, heading, named_group, unit_of
+from .measures import described, heading, named, named_group, unit_of
 
 
 def document(found: Sequence[Comparisons]) -> str:
@@ -110,3 +117,44 @@ def _comparison(comparison: Comparison, roles: Roles) -> dict[str, Any]:
         ],
         "findings": [one._asdict() for one in comparison.findings],
     }
+
+
+class Case(NamedTuple):
+    """One test case."""
+
+    name: str
+    failure: str
+    """The reason for its failure; empty if it passed."""
+    skipped: str = ""
+    """The reason why it was not judged; empty if it was."""
+
+
+def junit(suites: Iterable[tuple[str, Sequence[Case]]]) -> str:
+    """The XML text, ASCII. `suites` are the cases of runs or comparisons, and their names."""
+    root = ElementTree.Element("testsuites", name="benchwatch")
+    for name, cases in suites:
+        failed, skipped = (sum(bool(case[place]) for case in cases) for place in (1, 2))
+        suite = ElementTree.SubElement(
+            root, "testsuite", name=printable(name), tests=str(len(cases)), failures=str(failed), skipped=str(skipped)
+        )
+        for case in cases:
+            element = ElementTree.SubElement(suite, "testcase", classname=printable(name), name=printable(case.name))
+            for tag, message in (("failure", case.failure), ("skipped", case.skipped)):
+                if message:
+                    ElementTree.SubElement(element, tag, message=printable(message))
+    ElementTree.indent(root)
+    text: bytes = ElementTree.tostring(root, encoding="us-ascii", xml_declaration=True)
+    return f"{text.decode()}\n"
+
+
+def suites(found: Comparisons) -> Iterator[tuple[str, list[Case]]]:
+    """The verdicts of each comparison, after its name."""
+    for one in found.others:
+        cases = []
+        for row in one.verdicts:
+            said, name = sentence(row, found.roles, found.each), named(row.group, row.measure, found.roles)
+            cases.append(Case(name, said * (row.verdict == "worse"), said * (row.verdict == "not judged")))
+        if found.vary:
+            others = [each.name for each in one.parameters if not each.intended]
+            cases.append(Case("no other parameter differs", ", ".join(others)))
+        yield f"{one.other.name} against {found.base.name}", cases

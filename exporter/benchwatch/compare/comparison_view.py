@@ -8,7 +8,7 @@ from ..tools.roles import Roles
 from .changes import Change
 from .comparison import Comparison, Comparisons
 from .experiment import Experiment
-from .measures import LATENCY_MEAN, THROUGHPUT, figure, heading, interval, level, percent, row_title, span, title
+from .measures import LATENCY_MEAN, THROUGHPUT, figure, heading, interval, level, named, percent, row_title, span, title
 
 _MOST_PARTS = 12
 _SAME = 0.05
@@ -90,7 +90,7 @@ def _parameters(comparison: Comparison) -> Table:
 
 def sentence(row: Change, roles: Roles, confidence: float) -> str:
     """The verdict of a row as a sentence: what changed, by how much, how certain that is, and why."""
-    what = f"{heading(row.group)} {title(row.measure, roles)}".strip()
+    what = named(row.group, row.measure, roles)
     change = "" if row.ratio is None else f" {percent(row.ratio)}"
     sure = "" if row.interval is None else f" ({level(confidence)} interval {interval(row.interval)})"
     return f"{what}{change}{sure}, {row.verdict}: {row.reason}"

@@ -16,7 +16,6 @@ process that only sees what another one counts belongs to the result that it ove
 
 import math
 from collections.abc import Iterable, Sequence
-from operator import itemgetter
 
 from ..history.timeline import Timeline
 from ..model.run import Worker
@@ -24,7 +23,6 @@ from ..tools.roles import Unit
 
 _LINKED = 0.5
 _COMMON = 0.1
-_UNKNOWN = (-math.inf, math.inf)
 _NAMED = 2
 """Workers that the name of a result lists before it counts the others."""
 
@@ -38,24 +36,21 @@ def results(workers: Iterable[Timeline]) -> list[tuple[str, list[Timeline]]]:
     several tools may share it.
     """
     kinds: dict[tuple[str, Unit], list[Timeline]] = {}
-    observers: list[Timeline] = []
+    observers: dict[tuple[str, Unit], list[Timeline]] = {}
     for worker in workers:
-        if worker.observer:
-            observers.append(worker)
-        else:
-            kinds.setdefault((worker.tool, worker.roles.unit), []).append(worker)
+        of = observers if worker.observer else kinds
+        of.setdefault((worker.tool, worker.roles.unit), []).append(worker)
     found = {
         kind: [[one] for one in members] if members[0].whole_server else _together(members)
         for kind, members in kinds.items()
     }
-    alone: dict[tuple[str, Unit], list[Timeline]] = {}
-    for worker in observers:
-        kind = next((kind for kind in found if kind[0] == worker.tool), None)
-        if kind is None:
-            alone.setdefault((worker.tool, worker.roles.unit), []).append(worker)
-        else:
-            max(found[kind], key=lambda members: max(_overlap(worker, one) for one in members)).append(worker)
-    found |= {kind: _together(members) for kind, members in alone.items()}
+    for kind, watching in observers.items():
+        seen = next((found[other] for other in kinds if other[0] == kind[0]), None)
+        if seen is None:
+            found[kind] = _together(watching)
+            continue
+        for worker in watching:
+            max(seen, key=lambda members: max(_overlap(worker, one) for one in members)).append(worker)
     return [(_name(members, len(several) > 1), members) for several in found.values() for members in several]
 
 
@@ -65,37 +60,28 @@ def _name(members: Sequence[Timeline], one_of_several: bool) -> str:
     return f"{members[0].run}/{names}{more}" if one_of_several else members[0].run
 
 
-class _Group:
-    """Workers that ran at the same time, in the order of their starts."""
-
-    def __init__(self, first: int, worker: Timeline) -> None:
-        self.members = [(first, worker)]
-        self._begin, self.end = worker.span or _UNKNOWN  # when all of them ran
-        self._shortest = self.end - self._begin
-
-    def takes(self, place: int, worker: Timeline) -> bool:
-        """Add a worker that ran at the same time as these; returns whether it did."""
-        span = worker.span or _UNKNOWN
-        begin, end = max(self._begin, span[0]), min(self.end, span[1])
-        shortest = min(self._shortest, _length(span))
-        if end - begin < _COMMON * shortest or not any(linked(worker, one) for _, one in self.members):
-            return False
-        self.members.append((place, worker))
-        self._begin, self.end, self._shortest = begin, end, shortest
-        return True
-
-
 def _together(workers: Sequence[Timeline]) -> list[list[Timeline]]:
     """The workers by those that ran at the same time, each group in the order given."""
-    groups: list[_Group] = []
-    current: list[_Group] = []  # those that a worker that begins now can still join
-    for place, worker in sorted(enumerate(workers), key=lambda one: one[1].span or (math.inf, math.inf)):
-        begin = math.inf if worker.span is None else worker.span[0]
-        current = [group for group in current if group.end >= begin]
-        if worker.span is None or not any(group.takes(place, worker) for group in current):
-            groups.append(_Group(place, worker))
-            current += groups[-1:] if worker.span else []
-    return [[worker for _, worker in sorted(group.members, key=itemgetter(0))] for group in groups]
+    groups: list[list[int]] = []
+    joint: list[tuple[list[int], Span, float]] = []  # that a worker can join, when all ran, the shortest time
+    spans = [worker.span for worker in workers]
+    for place in sorted(range(len(workers)), key=lambda place: spans[place] or (math.inf, math.inf)):
+        span = spans[place]
+        if span is None:
+            groups.append([place])
+            continue
+        joint = [one for one in joint if one[1][1] >= span[0]]
+        for number, (members, common, shortest) in enumerate(joint):
+            common, shortest = (max(common[0], span[0]), min(common[1], span[1])), min(shortest, _length(span))
+            linked_to = (linked(workers[place], workers[one]) for one in members)
+            if _length(common) >= _COMMON * shortest and any(linked_to):
+                members.append(place)
+                joint[number] = members, common, shortest
+                break
+        else:
+            groups.append([place])
+            joint.append((groups[-1], span, _length(span)))
+    return [[workers[place] for place in sorted(members)] for members in groups]
 
 
 def linked(one: Worker, other: Worker) -> bool:

@@ -39,7 +39,7 @@ class Experiment(NamedTuple):
     @property
     def faults(self) -> list[str]:
         """A sentence for each worker whose figures do not cover a whole run."""
-        return faults_of(one for run in self.runs for one in run.timelines)
+        return faults_of(one for run in self.runs for one in run.workers)
 
 
 Side = Mapping[str, Experiment]

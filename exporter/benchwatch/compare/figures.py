@@ -1,4 +1,4 @@
-"""The figures of one group of a run from all its workers: sums, weighted means, percentiles of summed bins."""
+"""The figures of one group of a result from all its workers: sums, weighted means, percentiles of summed bins."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ import numpy as np
 from ..metrics.buckets import LOWER_NS, UPPER_NS, bins, quantiles
 from ..metrics.latencies import Group, Latencies
 from ..tools.roles import Roles
-from .course import Course
+from .course import together
 from .measures import (
     BANDWIDTH,
     CONNECTION,
@@ -27,9 +27,6 @@ from .workers import Finals, WorkerFigures
 
 _SLACK = 0.05
 """Seconds by which the times of reports and of latencies may disagree."""
-
-Members = Sequence[tuple[WorkerFigures, Group]]
-"""Workers, each with one of its groups."""
 
 
 class Figure(NamedTuple):
@@ -51,51 +48,85 @@ class Figure(NamedTuple):
         return max(self.value - width, 0.0), self.value + width
 
 
-def rates(
-    members: Members, whole: Course | None, roles: Roles, final: Mapping[Measure, float]
-) -> Iterator[tuple[Measure, Figure]]:
-    """Throughput, bandwidth and mean latency: from `final`, otherwise of the time after the warm-up."""
-    done = [worker.done(group) for worker, group in members]
-    courses = [worker.courses.get(group) for worker, group in members]
-    rate = final.get(THROUGHPUT, _sum([one and one.rate for one in done]))
-    if rate is not None:
-        yield THROUGHPUT, _figure(rate, whole, "operations")
-    bandwidth = final.get(BANDWIDTH, _sum([one and one.ratio("bytes") for one in courses]))
-    if bandwidth is not None:
-        yield BANDWIDTH, _figure(bandwidth, whole, "bytes")
-    timed, latency = _sum([one and one.timed for one in done]), _sum([one and one.latency for one in done])
-    mean = final.get(LATENCY_MEAN, latency / timed if timed and latency is not None else None)
-    if mean is not None:
-        figure = _figure(mean, whole, "latency", "timed") if roles.latency else Figure(mean)
-        yield LATENCY_MEAN, figure._replace(step=roles.latency_step)
-    if whole is not None and whole.quantile and (value := whole.ratio("latency", "timed")) is not None:
-        yield of_reports(whole.quantile), _figure(value, whole, "latency", "timed")
+class GroupFigures:
+    """One group: the same part of each worker, or several that are added."""
 
+    def __init__(self, workers: Sequence[WorkerFigures], parts: Sequence[Group]) -> None:
+        self._members = [(worker, part) for worker in workers for part in parts if part in worker.groups]
+        self._added = len(parts) > 1
+        self._roles = workers[0].roles
+        courses = [worker.courses[part] for worker, part in self._members if part in worker.courses]
+        course = together(courses) if len(courses) == len(self._members) else None
+        self.course = course if course is not None and len(course.ends) else None
+        """What all its workers did, report by report; None without reports."""
 
-def results(members: Members, roles: Roles) -> Iterator[tuple[Measure, float]]:
-    """The same of the whole run, from the final reports."""
-    rate, bandwidth, operations, latencies = (
-        [worker.result(family, group) for worker, group in members]
-        for family in (roles.result_rate, roles.result_bandwidth, roles.result_operations, roles.result_latency)
-    )
-    mean = _weighted(latencies, operations)
-    for one, value in ((THROUGHPUT, _sum(rate)), (BANDWIDTH, _sum(bandwidth)), (LATENCY_MEAN, mean)):
-        if value is not None:
-            yield one, value
+    def final(self) -> dict[Measure, float]:
+        """Throughput, bandwidth and mean latency of the whole run, from the final reports."""
+        roles = self._roles
+        rate, bandwidth, operations, latencies = (
+            [worker.result(family, part) for worker, part in self._members]
+            for family in (roles.result_rate, roles.result_bandwidth, roles.result_operations, roles.result_latency)
+        )
+        found = {THROUGHPUT: _sum(rate), BANDWIDTH: _sum(bandwidth), LATENCY_MEAN: _weighted(latencies, operations)}
+        return {measure: value for measure, value in found.items() if value is not None}
+
+    def figures(self, final: Mapping[Measure, float]) -> Iterator[tuple[Measure, Figure]]:
+        """All figures: from `final`, otherwise of the time after the warm-up."""
+        done = [worker.done(part) for worker, part in self._members]
+        courses = [worker.courses.get(part) for worker, part in self._members]
+        rate = final.get(THROUGHPUT, _sum([one and one.rate for one in done]))
+        if rate is not None:
+            yield THROUGHPUT, self._figure(rate, "operations")
+        bandwidth = final.get(BANDWIDTH, _sum([one and one.ratio("bytes") for one in courses]))
+        if bandwidth is not None:
+            yield BANDWIDTH, self._figure(bandwidth, "bytes")
+        timed, latency = _sum([one and one.timed for one in done]), _sum([one and one.latency for one in done])
+        mean = final.get(LATENCY_MEAN, latency / timed if timed and latency is not None else None)
+        if mean is not None:
+            figure = self._figure(mean, "latency", "timed") if self._roles.latency else Figure(mean)
+            yield LATENCY_MEAN, figure._replace(step=self._roles.latency_step)
+        course = self.course
+        if course and course.quantile and (value := course.ratio("latency", "timed")) is not None:
+            yield of_reports(course.quantile), self._figure(value, "latency", "timed")
+        if not self._added:
+            yield from self._distribution()
+
+    def _figure(self, value: float, total: str, weight: str = "") -> Figure:
+        """A figure with its error, estimated from the reports."""
+        if self.course is None or self.course.ratio(total, weight) is None:
+            return Figure(value)
+        estimate = within_run(self.course.values(total, weight))
+        return Figure(value, estimate._replace(value=value) if estimate and value > 0 else None)
+
+    def _distribution(self) -> Iterator[tuple[Measure, Figure]]:
+        """Percentiles and the highest latency, if every worker has bins or the only one printed them."""
+        merged = Latencies()
+        for worker, part in self._members:
+            latencies = worker.latencies(part)
+            if latencies is None:
+                if len(self._members) == 1 and worker.begin == -math.inf:
+                    yield from _printed(worker, part)
+                return
+            merged.extend(latencies)
+        values = quantiles(merged.between(), QUANTILES)
+        if not values:
+            return
+        course, sections = self.course, []
+        if course and course.ratio("latency", "timed") is not None:
+            for batch in batches(course.values("latency", "timed")):
+                begin, end = course.ends[batch.start] - course.seconds[batch.start], course.ends[batch.stop - 1]
+                sections.append(quantiles(merged.between(float(begin) - _SLACK, float(end) - _SLACK), QUANTILES))
+        step = self._roles.latency_step
+        for place, (measure, value) in enumerate(zip(LATENCY_QUANTILES, values, strict=True)):
+            estimate = of_sections(value, [section[place] for section in sections if section])
+            yield measure, Figure(min(value, merged.highest), estimate, max(_bin_width(value), step))
+        yield LATENCY_MAX, Figure(merged.highest, step=step)
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
     """The sum; None if a value is unknown, or there are none."""
     known = [value for value in values if value is not None]
     return math.fsum(known) if known and len(known) == len(values) else None
-
-
-def _figure(value: float, whole: Course | None, total: str, weight: str = "") -> Figure:
-    """A figure with its error, estimated from the reports."""
-    if whole is None or whole.ratio(total, weight) is None:
-        return Figure(value)
-    estimate = within_run(whole.values(total, weight))
-    return Figure(value, estimate._replace(value=value) if estimate and value > 0 else None)
 
 
 def _weighted(means: Sequence[float | None], weights: Sequence[float | None]) -> float | None:
@@ -108,36 +139,12 @@ def _weighted(means: Sequence[float | None], weights: Sequence[float | None]) ->
     return math.fsum(mean * weight for mean, weight in known) / math.fsum(weight for _, weight in known)
 
 
-def distribution(members: Members, whole: Course | None, roles: Roles) -> Iterator[tuple[Measure, Figure]]:
-    """Percentiles and the highest latency, if every worker has bins or the only one printed them."""
-    merged = Latencies()
-    for worker, group in members:
-        latencies = worker.latencies(group)
-        if latencies is None:
-            if len(members) == 1 and worker.begin == -math.inf:
-                yield from _printed(worker, group)
-            return
-        merged.extend(latencies)
-    values = quantiles(merged.between(), QUANTILES)
-    if not values:
-        return
-    parts = []
-    if whole is not None and whole.ratio("latency", "timed") is not None:
-        for batch in batches(whole.values("latency", "timed")):
-            begin, end = whole.ends[batch.start] - whole.seconds[batch.start], whole.ends[batch.stop - 1]
-            parts.append(quantiles(merged.between(float(begin) - _SLACK, float(end) - _SLACK), QUANTILES))
-    for place, (one, value) in enumerate(zip(LATENCY_QUANTILES, values, strict=True)):
-        estimate = of_sections(value, [part[place] for part in parts if part])
-        yield one, Figure(min(value, merged.highest), estimate, max(_bin_width(value), roles.latency_step))
-    yield LATENCY_MAX, Figure(merged.highest, step=roles.latency_step)
-
-
 def _printed(worker: WorkerFigures, group: Group) -> Iterator[tuple[Measure, Figure]]:
     """The tool's own percentiles of the whole run."""
     printed = worker.roles.result_quantile
-    for one, quantile in zip(LATENCY_QUANTILES, QUANTILES, strict=True):
+    for measure, quantile in zip(LATENCY_QUANTILES, QUANTILES, strict=True):
         if (value := worker.result(printed, (*group, f"{quantile:g}"))) is not None:
-            yield one, Figure(value, step=_bin_width(value))
+            yield measure, Figure(value, step=_bin_width(value))
     highest = worker.result(worker.roles.result_latency_max, group)
     highest = worker.result(printed, (*group, "1")) if highest is None else highest
     if highest is not None:

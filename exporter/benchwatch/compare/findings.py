@@ -12,7 +12,8 @@ from typing import NamedTuple
 from ..metrics.latencies import Group
 from ..tools.registry import named
 from .experiment import Experiment
-from .measures import THROUGHPUT, Measure, heading, of_lost, percent, quantity, span, title
+from .measures import THROUGHPUT, Measure, heading, of_lost, percent, quantity, span
+from .measures import named as figure_name
 from .parameters import Difference
 from .result import Result
 from .statistics import FEWEST_BATCHES
@@ -38,11 +39,9 @@ class Finding(NamedTuple):
 
 
 def findings(sides: Sequence[Experiment], differing: Sequence[Difference] = ()) -> list[Finding]:
-    """The warnings about one experiment, or about both sides of a comparison whose `differing` parameters are given.
-
-    Those about runs that have not finished (`Experiment.faults`) are not among them.
-    """
-    found = [finding for each in sides for run in each.runs for finding in _of_run(run)]
+    """The warnings about one experiment, or about both sides of a comparison whose `differing` parameters are given."""
+    found = [Finding("unfinished", fault) for each in sides for fault in each.faults]
+    found += [finding for each in sides for run in each.runs for finding in _of_run(run)]
     pair = len(sides) == 2
     found += _mains(*sides) if pair else ()
     found += [finding for each in sides for finding in _load(each)]
@@ -181,7 +180,7 @@ def _mains(base: Experiment, other: Experiment) -> Iterator[Finding]:
     elif not mains[0].keys() & mains[1].keys():
         texts = []
         for each, keys in zip((base, other), mains, strict=True):
-            names = [f"{heading(group)} {title(measure, each.runs[0].roles)}".strip() for group, measure in keys]
+            names = [figure_name(*key, each.runs[0].roles) for key in keys]
             texts.append(f"that of {each.name} is {' and '.join(names) or 'unknown'}")
         yield Finding("no_verdict", f"no verdict, because the main measures differ: {', '.join(texts)}")
 

@@ -8,17 +8,19 @@
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from ..history.timeline import Timeline
 from ..metrics.latencies import Group
 from ..tools.roles import Roles
 from . import concurrent
-from .course import Course, together
-from .figures import Figure, distribution, of_summary, rates, results
+from .figures import Figure, GroupFigures, of_summary
 from .measures import LATENCY_MEAN, LATENCY_P99, LATENCY_QUANTILES, THROUGHPUT, Measure, of_reports
 from .result import ALL, LABEL, WORST_FIRST, Result, is_sum
 from .workers import Finals, WorkerFigures
+
+_Figures = Mapping[tuple[Group, Measure], Figure]
+_Overall = tuple[float | None, float | None, float | None]
 
 
 def end_of(timelines: Sequence[Timeline]) -> float | None:
@@ -44,67 +46,33 @@ def results_of(timelines: Iterable[Timeline], warmup: float | None) -> Iterator[
 def measure(timelines: Sequence[Timeline], warmup: float | None, name: str) -> Result:
     """The figures of the workers of one result; see results_of."""
     warmup = float(max(one.runfile.warmup for one in timelines) if warmup is None else warmup)
-    everyone = [WorkerFigures(timeline, warmup) for timeline in timelines]
-    workers = [worker for worker in everyone if not worker.roles.observer] or everyone
-    roles = workers[0].roles
-    workers = [worker for worker in workers if worker.roles is roles]
-    finals = [worker.final for worker in workers]
-    by_result = not warmup or not any(worker.reported for worker in workers)
-    if by_result and warmup:  # no figure can leave it out, so percentiles of a sampled log must not either
-        workers = [WorkerFigures(worker.timeline, 0.0) for worker in workers]
-    groups: dict[Group, list[Group]] = {group: [group] for worker in workers for group in worker.groups}
+    workers, is_whole = _counted(timelines, warmup)
+    counted, finals, roles = [one.timeline for one in workers], [one.final for one in workers], workers[0].roles
     doubtful = _doubtful(roles, finals)
-    for job in dict.fromkeys(group[:-1] for group in groups if group):
-        added = [group for group in groups if group[:-1] == job and group[-1] not in roles.apart]
-        if len(added) > 1 and doubtful.isdisjoint(added):
-            groups[*job, ALL] = added
+    parts = _groups(workers, doubtful)
+    groups = {group: GroupFigures(workers, own) for group, own in parts.items()}
     figures: dict[tuple[Group, Measure], Figure] = {}
     whole: dict[tuple[Group, Measure], float] = {}
-    courses = {}
-    for group, parts in groups.items():
-        members = [(worker, part) for worker in workers for part in parts if part in worker.groups]
-        known = [worker.courses[part] for worker, part in members if part in worker.courses]
-        course = together(known) if len(known) == len(members) else None
-        if course is not None and len(course.ends):
-            courses[group] = course
-        final = dict(results(members, roles))
-        if not by_result:
-            whole |= {(group, one): value for one, value in final.items()}
-            final = {}
-        own = [*rates(members, course, roles, final)]
-        own += distribution(members, course, roles) if len(parts) == 1 else ()
-        figures |= {(group, one): figure for one, figure in own}
-    counted = [worker.timeline for worker in workers]
-    start, end = _earliest(counted), end_of(counted)
-    seconds = end - start if start is not None and end is not None and end >= start else None
+    for group, one in groups.items():
+        final = one.final()
+        if not is_whole:
+            whole |= {(group, measure): value for measure, value in final.items()}
+        figures |= {(group, measure): figure for measure, figure in one.figures(final if is_whole else {})}
+    begun, ended = _earliest(counted), end_of(counted)
+    seconds = None if begun is None or ended is None or ended < begun else ended - begun
     figures |= {((), one): figure for one, figure in of_summary(finals, roles, seconds)}
     given = {group for worker in workers for family in roles.fixed_rate for group in worker.known(family)}
-    fixed_rate = frozenset(group for group, parts in groups.items() if given.issuperset(parts))
-    latencies = {group: _latency(group, figures, courses.get(group)) for group in groups}
-    watched = []
-    for group, latency in latencies.items():
-        summed = not is_sum(group) and ((*group[:-1], ALL), THROUGHPUT) in figures
-        if (group, THROUGHPUT) not in figures or group in doubtful:
-            continue
-        if not group or (group[-1] not in roles.apart and not summed):
-            by_latency = group in fixed_rate and (group, latency) in figures
-            watched.append((group, latency if by_latency else THROUGHPUT))
-    left_out = 0.0 if by_result else max(worker.left_out for worker in workers)
+    fixed_rate = frozenset(group for group, own in parts.items() if given.issuperset(own))
+    latencies = {group: _latency(group, one, figures) for group, one in groups.items()}
+    watched = tuple(_watched(latencies, figures, fixed_rate, doubtful, roles))
+    left_out = 0.0 if is_whole else max(worker.left_out for worker in workers)
     worst = min(timelines, key=lambda one: WORST_FIRST.index(one.state))
     start = _earliest(timelines)
-    reports = [float(series.times[-1]) for one in counted for series in one.get(roles.rate)]
-    last = max(reports, default=None)
-    so_far = last - start if last is not None and start is not None and last >= start else None
-    overall: tuple[float | None, float | None, float | None] = (None, None, None)
-    if not left_out and worst.state == "finished" and len(counted) == 1:
-        overall = counted[0].throughput, counted[0].latency, counted[0].p99
-    elif len(watched) == 1:
-        of = (figures.get((watched[0][0], one)) for one in (THROUGHPUT, LATENCY_MEAN, LATENCY_P99))
-        rate, mean, p99 = (one and one.value for one in of)
-        overall = rate, mean, p99
-    parameters = _parameters(timelines)
+    last = max((float(series.times[-1]) for one in counted for series in one.get(roles.rate)), default=None)
+    so_far = None if last is None or start is None or last < start else last - start
+    only = counted[0] if len(counted) == 1 and worst.state == "finished" and not left_out else None
+    parameters, tool = _parameters(timelines), timelines[0].tool
     objectives = [one.runfile.latency_objective for one in counted if one.runfile.latency_objective is not None]
-    tool = timelines[0].tool
     return Result(
         name=name,
         run=counted[0].run,
@@ -131,24 +99,73 @@ def measure(timelines: Sequence[Timeline], warmup: float | None, name: str) -> R
         objective=min(objectives, default=None),
         figures=figures,
         whole=whole,
-        watched=tuple(watched),
+        watched=watched,
         latencies=latencies,
-        overall=overall,
-        courses=courses,
+        overall=_overall(only, watched, figures, alone=len(groups) == 1),
+        courses={group: one.course for group, one in groups.items() if one.course is not None},
         fixed_rate=fixed_rate,
         finals=finals,
         cut_off=[found for worker in workers for group in worker.groups if (found := worker.cut_off(group))],
     )
 
 
-def _earliest(workers: Iterable[Timeline]) -> float | None:
-    return min((one.start for one in workers if one.start is not None), default=None)
+def _counted(timelines: Sequence[Timeline], warmup: float) -> tuple[list[WorkerFigures], bool]:
+    """The workers that count, and whether their figures are those of the whole run."""
+    everyone = [WorkerFigures(timeline, warmup) for timeline in timelines]
+    workers = [worker for worker in everyone if not worker.roles.observer] or everyone
+    workers = [worker for worker in workers if worker.roles is workers[0].roles]
+    if not warmup or any(worker.reported for worker in workers):
+        return workers, not warmup
+    # No figure can leave the warm-up out, so percentiles of a sampled log must not either.
+    return [WorkerFigures(worker.timeline, 0.0) for worker in workers], True
 
 
-def _latency(group: Group, figures: Mapping[tuple[Group, Measure], Figure], course: Course | None) -> Measure:
-    tail = of_reports(course.quantile) if course is not None and course.quantile else LATENCY_MEAN
+def _groups(workers: Sequence[WorkerFigures], doubtful: Set[Group]) -> dict[Group, list[Group]]:
+    """Each group with its parts: itself or, of the sum of a job, the operations that are added."""
+    found: dict[Group, list[Group]] = {group: [group] for worker in workers for group in worker.groups}
+    apart = workers[0].roles.apart
+    for job in dict.fromkeys(group[:-1] for group in found if group):
+        added = [group for group in found if group[:-1] == job and group[-1] not in apart]
+        if len(added) > 1 and doubtful.isdisjoint(added):
+            found[*job, ALL] = added
+    return found
+
+
+def _latency(group: Group, of: GroupFigures, figures: _Figures) -> Measure:
+    """What judges the latency of a group."""
+    tail = of_reports(of.course.quantile) if of.course and of.course.quantile else LATENCY_MEAN
     known = (one for one in (tail, LATENCY_MEAN, *reversed(LATENCY_QUANTILES)) if (group, one) in figures)
     return next(known, LATENCY_MEAN)
+
+
+def _watched(
+    latencies: Mapping[Group, Measure], figures: _Figures, fixed_rate: Set[Group], doubtful: Set[Group], roles: Roles
+) -> Iterator[tuple[Group, Measure]]:
+    """The main measures: of each job, or of each operation of a job without a sum."""
+    for group, latency in latencies.items():
+        summed = not is_sum(group) and ((*group[:-1], ALL), THROUGHPUT) in figures
+        is_main = not group or (group[-1] not in roles.apart and not summed)
+        if is_main and group not in doubtful and (group, THROUGHPUT) in figures:
+            yield group, latency if group in fixed_rate and (group, latency) in figures else THROUGHPUT
+
+
+def _overall(
+    only: Timeline | None, watched: Sequence[tuple[Group, Measure]], figures: _Figures, *, alone: bool
+) -> _Overall:
+    """Throughput, mean latency and p99 of everything together.
+
+    `only` is the only worker, if its figures are those of the whole run; `alone`: it has one group.
+    """
+    if only and (only.throughput is not None or not alone):
+        return only.throughput, only.latency, only.p99
+    if len(watched) != 1:
+        return None, None, None
+    rate, mean, p99 = (figures.get((watched[0][0], one)) for one in (THROUGHPUT, LATENCY_MEAN, LATENCY_P99))
+    return rate and rate.value, mean and mean.value, p99 and p99.value
+
+
+def _earliest(workers: Iterable[Timeline]) -> float | None:
+    return min((one.start for one in workers if one.start is not None), default=None)
 
 
 def _doubtful(roles: Roles, finals: Iterable[Finals]) -> frozenset[Group]:

@@ -138,6 +138,11 @@ def heading(group: Group) -> str:
     return " ".join(part for part in group if part)
 
 
+def named(group: Group, measure: Measure, roles: Roles) -> str:
+    """A figure of a group: read IOPS."""
+    return f"{heading(group)} {title(measure, roles)}".strip()
+
+
 def row_title(measure: Measure, roles: Roles, warmup: bool) -> str:
     """The title of a table row; it says "whole run" if only the other rows leave out the warm-up."""
     return f"{title(measure, roles)}, whole run" if warmup and measure.of_all else title(measure, roles)

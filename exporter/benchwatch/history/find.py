@@ -16,7 +16,7 @@ from ..settings.record import SUFFIX, load_runfile
 from ..settings.settings import RunsSettings
 from ..tools import registry
 from ..values.errors import FAILED, ConfigError, UserError
-from ..values.input_files import shown
+from ..values.input_files import shown, unopened
 from ..values.names import label, natural
 
 NO_HISTOGRAMS = Buckets(1)
@@ -52,11 +52,12 @@ def find_runs(
     buckets: Buckets = NO_HISTOGRAMS,
     *,
     different: str = "",
+    unreadable: list[str] | None = None,
 ) -> list[ObservedRun]:
     """The runs in these files and folders (see find_places), not yet read. Raises ConfigError and OSError."""
     runs: list[ObservedRun] = []
     most: dict[str, int] = {}  # by what was asked for with a number: how many runs a file holds
-    for place in find_places(paths, settings, different=different):
+    for place in find_places(paths, settings, different=different, unreadable=unreadable):
         run = open_run(place, settings, buckets)
         if place.number:
             most[place.asked] = max(most.get(place.asked, 0), run.choose(place.number))
@@ -112,10 +113,15 @@ def find_places(
     if different and len(each) < len(found):
         raise ConfigError(f"{different}: the same run was given twice; expected different ones")
     taken = Counter(place.name for place in each.values())
-    return [
-        place if taken[place.name] == 1 else place._replace(name=f"{label(shown(place.folder))}/{place.name}")
-        for place in each.values()
-    ]
+    return [place if taken[place.name] == 1 else place._replace(name=_by_path(place)) for place in each.values()]
+
+
+def _by_path(place: RunPlace) -> str:
+    """A name that no other run has."""
+    folder = label(shown(place.folder))
+    if not place.own:
+        return f"{folder}/{place.name}"
+    return f"{folder}#{place.number}" if place.number else folder
 
 
 def _beside(folder: Path, names: Iterable[str]) -> Iterator[RunPlace]:
@@ -176,9 +182,10 @@ def _expanded(path: Path, settings: RunsSettings) -> list[Path]:
 
 def nothing_recognised(paths: Iterable[Path]) -> UserError:
     """The error of a command that found no output of any tool in these paths."""
-    return UserError(
-        f"nothing recognised in {', '.join(map(str, paths))}: expected output of {registry.names()}", FAILED
-    )
+    paths = list(paths)
+    names = ", ".join(str(shown(path)) for path in paths)
+    packed = unopened(file for path in paths if path.is_dir() for file in path.rglob("*"))
+    return UserError(f"nothing recognised in {names}: expected output of {registry.names()}", FAILED, packed)
 
 
 def find_worker(folder: Path, worker: str, settings: RunsSettings, *, logs: bool = True) -> ObservedRun:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..show.form import add_form, written
 from ..values.errors import FAILED, NOT_MET, UserError
+from ..values.input_files import shown
 from ..values.printable import say
 
 if TYPE_CHECKING:
+    from ..compare.measures import Measure
     from ..compare.result import Outcome
 
 
@@ -53,9 +55,10 @@ def _history(options: argparse.Namespace) -> int:
     measure = MEASURES.get(options.metric)
     if measure is None:
         raise UserError(f"--metric {options.metric}: unknown figure; expected {', '.join(MEASURES)}")
-    found = list(all_series(_results(options), measure))
+    found = list(all_series(_results(options, measure), measure))
     if not found:
-        raise UserError(f"no finished run with {options.metric} in {', '.join(map(str, options.paths))}", FAILED)
+        where = ", ".join(str(shown(path)) for path in options.paths)
+        raise UserError(f"no finished run with {options.metric} in {where}", FAILED)
     if options.format == "csv":
         sys.stdout.write(records(row for one in found for row in rows(one)))
     else:
@@ -72,19 +75,34 @@ def _history(options: argparse.Namespace) -> int:
     return NOT_MET if options.fail_on and worse else 0
 
 
-def _results(options: argparse.Namespace) -> list[tuple[str, "Outcome"]]:
-    """The finished results, the oldest first, with the paths of their runs."""
+def _results(options: argparse.Namespace, measure: "Measure") -> list[tuple[str, "Outcome"]]:
+    """The finished results, the oldest first, with the paths of their runs.
+
+    In a terminal, only the results in the tables have intervals: reading them takes three times as long.
+    """
     from ..results.listing import chosen_runs, since
-    from ..values.input_files import shown
+    from ..results.over_time import latest
 
     unreadable: list[str] = []
     oldest = since(options)
+    every = options.format == "csv" or bool(options.output or options.png)
+    places, read = chosen_runs(options, unreadable)
     found = [
-        (str(shown(place.folder)), one)
-        for place, run in chosen_runs(options, unreadable, intervals=True)
+        (place, one)
+        for place, run in read(places, intervals=every)
         for one in run.results
         if one.state == "finished" and one.measured and (one.start or 0.0) >= oldest
     ]
-    for sentence in unreadable:
+    found.sort(key=lambda one: one[1].start or 0.0)
+    if not every:
+        shown_ones = [found[number][0] for number in sorted(latest([one for _, one in found], measure))]
+        wanted = {(place.folder, place.name): place for place in shown_ones}
+        again = {
+            (place.folder, place.name, one.name, one.tool, one.unit): one
+            for place, run in read(wanted.values(), intervals=True)
+            for one in run.results
+        }
+        found = [(at, again.get((at.folder, at.name, one.name, one.tool, one.unit), one)) for at, one in found]
+    for sentence in dict.fromkeys(unreadable):
         say(sentence)
-    return sorted(found, key=lambda one: one[1].start or 0.0)
+    return [(str(shown(place.folder)), one) for place, one in found]

@@ -9,8 +9,8 @@ from ..settings.settings import load_settings
 from ..show.content import table
 from ..show.form import add_form, written
 from ..values.arguments import add_runs, add_warmup
-from ..values.errors import NOT_MET
-from ..values.printable import printable
+from ..values.errors import FAILED, NOT_MET
+from ..values.printable import printable, say
 
 if TYPE_CHECKING:
     from .requirements import CheckedRequirement
@@ -57,7 +57,8 @@ def _show(options: argparse.Namespace) -> int:
 
     asked = [requirement(text) for text in options.require]
     settings = load_settings(options.config_file)
-    subjects = read(options.paths, settings.runs, options.warmup)
+    unreadable: list[str] = []
+    subjects = read(options.paths, settings.runs, options.warmup, unreadable)
     found = [answers(asked, one.results, one.without) for one in subjects]
     if options.format == "csv":
         sys.stdout.write(records_of(subjects))
@@ -68,7 +69,11 @@ def _show(options: argparse.Namespace) -> int:
     else:
         each = zip(subjects, found, strict=True)
         sys.stdout.write("\n".join(_for_people(*one, options.format) for one in each))
-    return 0 if all(answer.met for each in found for answer in each) else NOT_MET
+    for sentence in unreadable:
+        say(sentence)
+    if not all(answer.met for each in found for answer in each):
+        return NOT_MET
+    return FAILED if unreadable else 0
 
 
 def _for_people(subject: "Subject", checked: Sequence["CheckedRequirement"], form: str) -> str:
@@ -83,7 +88,7 @@ def _for_people(subject: "Subject", checked: Sequence["CheckedRequirement"], for
 
 
 def _junit(subjects: Sequence["Subject"], found: _Answers) -> str:
-    from ..compare.junit import Case, Suite, junit
+    from ..compare.comparison_records import Case, junit
 
     suites = []
     for one, checked in zip(subjects, found, strict=True):
@@ -91,5 +96,5 @@ def _junit(subjects: Sequence["Subject"], found: _Answers) -> str:
         ended += [f"{run}: no result" for run in one.without]
         cases = [Case("the run has finished", "; ".join(ended))]
         cases += [Case(answer.requirement.text, "" if answer.met else answer.measured) for answer in checked]
-        suites.append(Suite(one.name, cases))
+        suites.append((one.name, cases))
     return junit(suites)

@@ -8,7 +8,8 @@ import json
 import logging
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from ..show.content import Column, Table, TableRow, Tone
 from ..values import numbers
 from ..values.arguments import Flattened, duration, pair
 from ..values.errors import FAILED, UserError
-from ..values.input_files import expanded, shown
+from ..values.input_files import expanded, shown, unopened
 from ..values.printable import say
 
 if TYPE_CHECKING:
@@ -70,17 +71,19 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_runs(
-    options: argparse.Namespace, unreadable: list[str], *, intervals: bool
-) -> Iterator[tuple["RunPlace", "PastRun"]]:
-    """The runs with these labels whose output changed since then (see past_runs)."""
+    options: argparse.Namespace, unreadable: list[str]
+) -> tuple[list["RunPlace"], Callable[..., Iterator[tuple["RunPlace", "PastRun"]]]]:
+    """The places whose output changed since then, and what reads those of them with these labels (see past_runs)."""
     from ..history.find import find_places
     from .remembered import past_runs
 
     settings = load_settings(options.config_file)
     logging.getLogger("benchwatch.runs").setLevel(logging.ERROR)  # files that are no run need no message
     found = find_places(options.paths, settings.runs, unreadable=unreadable)
-    places = [place for place in found if place.modified >= since(options)]
-    return past_runs(places, settings.runs, dict(options.label), unreadable, intervals=intervals)
+    read = partial(past_runs, settings=settings.runs, labels=dict(options.label), unreadable=unreadable)
+    if packed := unopened(place.folder / name for place in found for name in place.files):
+        unreadable.append(packed)
+    return [place for place in found if place.modified >= since(options)], read
 
 
 def since(options: argparse.Namespace) -> float:
@@ -97,7 +100,8 @@ def _list(options: argparse.Namespace) -> int:
     youngest = time.time() - options.older if options.older is not None else float("inf")
     unreadable: list[str] = []
     found: list[tuple[dict[str, Any], str]] = []
-    for place, run in chosen_runs(options, unreadable, intervals=False):
+    places, read = chosen_runs(options, unreadable)
+    for place, run in read(places, intervals=False):
         results: dict[str, list[Outcome]] = {}  # those of several tools share one row
         for result in run.results:
             results.setdefault(result.name, []).append(result)
@@ -117,10 +121,10 @@ def _list(options: argparse.Namespace) -> int:
         columns = [Column(name, right=name == "length") for name in _HEADS]
         table = Table(columns, [TableRow(_cells(*one), _TONES.get(one[0]["state"], "")) for one in found])
         sys.stdout.write(text([table], colour=colourful()))
-    for sentence in unreadable:
+    for sentence in dict.fromkeys(unreadable):
         say(sentence)
     if not rows:
-        raise UserError(f"no matching runs in {', '.join(map(str, options.paths))}", FAILED)
+        raise UserError(f"no matching runs in {', '.join(str(shown(path)) for path in options.paths)}", FAILED)
     return 0
 
 

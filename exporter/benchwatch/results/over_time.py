@@ -5,7 +5,7 @@ Only finished runs count. Each tool, job and operation is a series of its own.
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..compare.change_points import change_points
@@ -73,16 +73,29 @@ class PastSeries(NamedTuple):
         return [change.headline for change in self.changes.values()] or ["no change found"]
 
 
-def all_series(results: Iterable[tuple[str, Outcome]], measure: Measure) -> Iterator[PastSeries]:
+def all_series(results: Sequence[tuple[str, Outcome]], measure: Measure) -> Iterator[PastSeries]:
     """The series of results, the oldest first, with the paths of their runs."""
-    series: dict[tuple[str, str, Group], list[PastValue]] = {}
-    for path, result in results:
-        for group in dict.fromkeys(group for group, _ in result.watched):
-            if (one := result.figures.get((group, measure))) is not None:
-                own = series.setdefault((result.tool, result.unit, group), [])
-                own.append(PastValue(result, path, one))
-    for (tool, _, group), each in series.items():
+    for (tool, _, group), numbers in _kinds([one for _, one in results], measure).items():
+        each = [
+            PastValue(result, path, result.figures[group, measure])
+            for path, result in (results[number] for number in numbers)
+        ]
         yield PastSeries(tool, group, measure, each, dict(_changes(each, measure)))
+
+
+def latest(results: Sequence[Outcome], measure: Measure) -> set[int]:
+    """The places in this list of the results that tables show."""
+    return {number for each in _kinds(results, measure).values() for number in each[-_SHOWN:]}
+
+
+def _kinds(results: Sequence[Outcome], measure: Measure) -> Mapping[tuple[str, str, Group], list[int]]:
+    """The places of the results with this figure, by tool, unit and group."""
+    found: dict[tuple[str, str, Group], list[int]] = {}
+    for number, result in enumerate(results):
+        for group in dict.fromkeys(group for group, _ in result.watched):
+            if (group, measure) in result.figures:
+                found.setdefault((result.tool, result.unit, group), []).append(number)
+    return found
 
 
 def _changes(results: Sequence[PastValue], measure: Measure) -> Iterator[tuple[int, PastChange]]:

@@ -17,6 +17,7 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import NamedTuple
 
 from ..compare.measures import (
@@ -48,6 +49,8 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
+_TOWARDS = {"<": 1, "<=": 1, ">": -1, ">=": -1}
+"""In which direction a figure comes closer to missing the limit."""
 _FORM = re.compile(r"\s*([^<>=!\s][^<>=!]*?)\s*(<=|>=|==|!=|<|>)\s*(\S.*?)\s*")
 _NUMBER = re.compile(r"((?:[0-9]{1,3}(?:[,_][0-9]{3})+|[0-9]+)(?:\.[0-9]+)?)\s*([a-zA-Z/%µ]*)")
 MEASURES: Mapping[str, Measure] = {
@@ -117,7 +120,7 @@ class CheckedRequirement(NamedTuple):
     requirement: Requirement
     met: bool
     measured: str
-    """The deciding figure with its run and group, or why there is none."""
+    """The figure that is closest to missing it, or misses it by most, with its run and group; or why there is none."""
 
     @property
     def line(self) -> str:
@@ -171,7 +174,7 @@ def answers(
 
 def _answer(asked: Requirement, results: Sequence[Result], without: Sequence[str]) -> CheckedRequirement:
     several = len({*without, *(result.name for result in results)}) > 1
-    found: list[tuple[bool, str]] = []
+    found: list[tuple[bool, float, str]] = []
     missing = [*without]
     meant = {result.name for result in results if _applies(asked, result)}
     for result in results:
@@ -187,13 +190,15 @@ def _answer(asked: Requirement, results: Sequence[Result], without: Sequence[str
             who = " ".join(part for part in (heading(group), f"in {result.name}" if several else "") if part)
             in_bits = asked.figure == "throughput" and result.roles.unit.name == "bit/s"
             shown = numbers.bits(value) if in_bits else kind.shown(value)
-            found.append((asked.is_met(value, kind), f"{shown}{f' ({who})' if who else ''}"))
+            met = asked.is_met(value, kind)
+            beyond = (value - asked.limits[kind]) * _TOWARDS.get(asked.sign, 0)
+            found.append((not met, beyond, f"{shown}{f' ({who})' if who else ''}"))
     if missing or not found:
         return CheckedRequirement(asked, False, "not measured" + (f" in {', '.join(missing)}" if several else ""))
-    worst = next((one for one in found if not one[0]), found[0])
-    missed = sum(not met for met, _ in found)
+    missed = sum(not_met for not_met, _, _ in found)
     more = f", and {missed - 1} more" if missed > 1 else ""
-    return CheckedRequirement(asked, not missed, f"{worst[1]}{more}")
+    *_, worst = max(found, key=itemgetter(0, 1))
+    return CheckedRequirement(asked, not missed, f"{worst}{more}")
 
 
 def _applies(asked: Requirement, result: Result) -> bool:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from ..compare.experiment import Experiment, faults_of
+from ..compare.experiment import Experiment
 from ..compare.findings import Finding, findings
 from ..compare.measured import results_of
 from ..compare.measures import Measure, compared, rounded
@@ -25,6 +25,7 @@ from ..history.replayed_run import timelines
 from ..metrics.latencies import Group
 from ..runs.observed_run import ObservedRun
 from ..settings.settings import RunsSettings
+from ..values.input_files import shown
 from ..values.names import label
 
 
@@ -64,8 +65,7 @@ def kept_level(result: Result) -> bool | None:
 
 def findings_of(result: Result) -> list[Finding]:
     """The warnings about it."""
-    unfinished = [Finding("unfinished", text) for text in faults_of(result.workers)]
-    return [*unfinished, *findings([Experiment(result.name, [result])])]
+    return findings([Experiment(result.name, [result])])
 
 
 def objective_of(result: Result) -> ObjectiveKept | None:
@@ -100,16 +100,21 @@ class Subject(NamedTuple):
     """Runs of a series in which nothing is recognised."""
 
 
-def read(paths: Iterable[Path], settings: RunsSettings, warmup: float | None = None) -> list[Subject]:
-    """The results of the runs in files and folders, and of experiments by name.
+def read(
+    paths: Iterable[Path],
+    settings: RunsSettings,
+    warmup: float | None = None,
+    unreadable: list[str] | None = None,
+) -> list[Subject]:
+    """The results of the runs in files and folders, and of experiments by name; of a path that is given twice, once.
 
     `warmup`, seconds, overrides the records. Raises UserError for a path that does not exist, or that contains no
-    output of a tool.
+    output of a tool, and for a folder in it that cannot be read, unless `unreadable` takes its sentence.
     """
     found: list[tuple[Path, Subject]] = []
-    for path in paths:
+    for path in {path.resolve(): path for path in paths}.values():
         runs = one_thing(path, settings)
-        each = [(run, list(of_run(run, warmup))) for run in find_runs(runs, settings)]
+        each = [(run, list(of_run(run, warmup))) for run in find_runs(runs, settings, unreadable=unreadable)]
         without = [run.name for run, results in each if not results]
         each = [(run, results) for run, results in each if results]
         if not each:
@@ -126,9 +131,10 @@ def read(paths: Iterable[Path], settings: RunsSettings, warmup: float | None = N
 
 def _with_its_path(subject: Subject, path: Path) -> Subject:
     """The subject, named by its path, because another one has the same name."""
-    folder = path if path.name != subject.name else path.parent
-    each = [replace(one, name=f"{label(folder)}/{one.name}") for one in subject.results]
-    return subject._replace(name=f"{label(folder)}/{subject.name}", results=each)
+    is_its_own = path.is_file() or path.name == subject.name
+    name = label(shown(path if is_its_own else path / subject.name))
+    each = [replace(one, name=f"{name}{one.name.removeprefix(subject.name)}") for one in subject.results]
+    return subject._replace(name=name, results=each)
 
 
 def read_worker(folder: Path, worker: str, settings: RunsSettings, *, logs: bool = True) -> list[Result]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from ..compare.measures import LATENCY_MEAN, THROUGHPUT, Measure, figure, heading, level, title
+from ..compare.measures import LATENCY_MEAN, THROUGHPUT, Measure, figure, heading, level, named, title
 from ..compare.result import Result
 from ..show.content import Block, Sentence, Table, table
 from ..values import numbers
@@ -49,7 +49,7 @@ def _table_of(matrix: Matrix) -> Table:
 
 def matrix_title(matrix: Matrix) -> str:
     """What the matrix shows: read IOPS."""
-    return f"{heading(matrix.group)} {title(THROUGHPUT, matrix.roles)}".strip()
+    return named(matrix.group, THROUGHPUT, matrix.roles)
 
 
 def best(runs: Sequence[Result]) -> Iterator[str]:

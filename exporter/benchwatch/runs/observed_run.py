@@ -97,9 +97,9 @@ class ObservedRun:
         return [text for text in (self.broken, *(worker.broken for worker in self._workers.values())) if text]
 
     @property
-    def readable(self) -> bool:
-        """Whether all its files could be read, and its records understood."""
-        return not (self._recognition.unreadable or self._records.problems)
+    def misread(self) -> list[str]:
+        """Its files that cannot be read, and what is wrong with its records, a sentence each."""
+        return [*self._recognition.unreadable, *self._records.problems.values()]
 
     @property
     def labels(self) -> Mapping[str, str]:

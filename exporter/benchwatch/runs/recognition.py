@@ -14,6 +14,7 @@ from .files import HEAD, FileStatus, read_head
 from .layout import WatchedFile
 from .prefix import find_prefix, first_tool
 
+_ADVICE = "; let the exporter's user read it"
 _UNRECOGNISED_AFTER = 30.0
 """Seconds without growth after which a file that no tool recognises is reported."""
 _COARSE = 10.0
@@ -66,9 +67,10 @@ class Recognition:
         return [known.problem for known in self._known.values() if known.problem]
 
     @property
-    def unreadable(self) -> bool:
-        """Whether any of the files could not be read."""
-        return any(known.problem and known.tried is None for known in self._known.values())
+    def unreadable(self) -> list[str]:
+        """The files that cannot be read, a sentence each."""
+        found = (known.problem for known in self._known.values() if known.tried is None)
+        return [problem.removesuffix(_ADVICE) for problem in found if problem]
 
     @property
     def complete(self) -> bool:
@@ -110,7 +112,7 @@ class Recognition:
             head = read_head(path)
         except OSError as error:
             sentence = f"{path} cannot be read: {error.strerror}"
-            known.problem = f"{sentence}; let the exporter's user read it"
+            known.problem = f"{sentence}{_ADVICE}"
             known.tried = None  # so that it is read again
             self._say("unreadable", sentence, name)
             return _UNKNOWN

@@ -1,7 +1,8 @@
 """What a command line names, as paths: globs that the shell left alone, archives, and `-` for standard input.
 
-Archives (.gz, .zst, .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz, .tar.zst) are unpacked into a temporary folder that lasts
-as long as the process; names and times of files are kept. The program `zstd` unpacks .zst: Python reads it from 3.14.
+Archives (.gz, .zst, .tar, .tar.gz, .tgz, .tar.bz2, .tar.xz, .tar.zst), and those in them, are unpacked into a temporary
+folder that lasts as long as the process; names and times of files are kept. The program `zstd` unpacks .zst: Python
+reads it from 3.14.
 """
 
 import argparse
@@ -15,10 +16,13 @@ import sys
 import tarfile
 import tempfile
 import zlib
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
 _TAR = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+_PACKED = (*_TAR, ".gz", ".zst")
 _NUMBERED = re.compile(r"(.+)(#[1-9]\d{0,8})")
 
 
@@ -56,7 +60,7 @@ def _standard_input() -> Path:
 
 def _unpacked(path: Path) -> list[Path]:
     name = path.name.lower()
-    if not path.is_file() or not name.endswith((*_TAR, ".gz", ".zst")):
+    if not path.is_file() or not name.endswith(_PACKED):
         return [path]
     if name.endswith(".zst"):
         return _unpacked(_decompressed(path))
@@ -96,8 +100,30 @@ def _untarred(path: Path) -> Path:
         if size > free:
             raise OSError(f"its files take {size / 1e9:.1f} GB, {folder.parent.parent} has {free / 1e9:.1f} GB free")
         archive.extractall(folder, filter="data")
+    for inner in sorted(path for path in folder.rglob("*") if path.is_file()):
+        _open_inside(inner)
     only = list(folder.iterdir())
     return only[0] if len(only) == 1 and only[0].is_dir() else folder
+
+
+def _open_inside(inner: Path) -> None:
+    """Put what an archive in an archive holds into its place; one that cannot be unpacked stays."""
+    with suppress(argparse.ArgumentTypeError, OSError):
+        (content,) = _unpacked(inner)
+        target = inner.with_name(content.name)
+        if not target.exists():
+            content.rename(target)
+            inner.unlink()
+
+
+def unopened(files: Iterable[Path]) -> str:
+    """A sentence about archives among the files of folders; empty if there are none."""
+    found = sorted(path for path in files if path.name.lower().endswith(_PACKED))
+    if not found:
+        return ""
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    one = shown(found[0])
+    return f"{one}{more}: archives in a folder are not opened; name them, such as '{one.parent}/*{one.suffix}'"
 
 
 def shown(path: Path) -> Path:
