@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ..model.run import Loss, Measured, Run, Worker
+from ..model.run import Measured, Run, Worker
 from ..values import numbers as figures
 from ..values.names import natural
 from .known import UNJUDGED, Judged, Page, Slow, usual_key
@@ -16,8 +16,16 @@ from .sources import LATENCY, RATE
 
 _TARGET_REACHED = 0.95
 """Share of a target from which on it counts as reached: rates of single windows are slightly off."""
-_STATES = ("failed", "stalled", "abandoned", "interrupted", "unknown", "running", "finished")
-"""Worst first."""
+STATES = {
+    "failed": ("✗", "bold red"),
+    "stalled": ("■", "bold red"),
+    "abandoned": ("✗", "red"),
+    "interrupted": ("◌", "yellow"),
+    "unknown": ("?", "yellow"),
+    "running": ("●", "green"),
+    "finished": ("✓", "cyan"),
+}
+"""Mark and style of a state, the worst first."""
 
 
 class Note(NamedTuple):
@@ -78,7 +86,7 @@ class ActiveRun(NamedTuple):
 
 def severity(state: str) -> int:
     """The rank of a state, 0 for the worst; a state that only a newer exporter has ranks as unknown."""
-    return _STATES.index(state if state in _STATES else "unknown")
+    return list(STATES).index(state if state in STATES else "unknown")
 
 
 def total(measured: Sequence[Measured]) -> Measured:
@@ -167,17 +175,9 @@ def _total(rows: Sequence[Row], alone: bool) -> Row | None:
         together,
         "all" if alone else f"all {first.tool}",
         apart=apart,
-        notes=(*_bandwidth(together, first), *_lost(workers)),
+        notes=tuple(_bandwidth(together, first)),
         usual=total(usual) if all(one.rate is not None for one in usual) else Measured(),
     )
-
-
-def _lost(workers: Sequence[Worker]) -> Iterable[Note]:
-    for word in dict.fromkeys(word for worker in workers for word in worker.lost):
-        known = [worker.lost[word] for worker in workers if word in worker.lost]
-        together = Loss(sum(one.count for one in known), sum(one.of for one in known))
-        if known[0].bad and together.count:
-            yield Note(together.text(word, None), bad=True)
 
 
 def _shared(values: Iterable[float | None]) -> float | None:

@@ -1,7 +1,6 @@
 """The whole screen: active runs (slow ones first), curves, alerts, vdisks and ended runs, in the space available."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from rich.text import Text
 
@@ -12,16 +11,11 @@ from .ended import ended
 from .known import Alert, Known, Page
 from .rows import ActiveRun, active_runs
 from .table import RunTable, brief, in_style
-from .vdisks import vdisks
+from .vdisk_table import vdisks
 
 _STYLES = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
 _HOW = frozenset({"severity", "layer", "since", "corrected"})
 """Labels in which two alerts on the same thing may differ."""
-
-
-class _Shown(NamedTuple):
-    moment: Known
-    runs: Sequence[ActiveRun]
 
 
 class Screen:
@@ -31,17 +25,17 @@ class Screen:
         self.exporter = exporter
         self._prometheus = prometheus
         self._trends = Trends()
-        self._now = _Shown(Known(0.0), ())
-        self._paused: _Shown | None = None
+        self._now: tuple[Known, Sequence[ActiveRun]] = Known(0.0), ()
+        self._paused: tuple[Known, Sequence[ActiveRun]] | None = None
         self._selected = ""
 
     def show(self, moment: Known) -> None:
         """Make this the current moment."""
-        before = self._now.moment
-        judged = moment.judged._replace(slow={}) if moment.problem else moment.judged
-        self._now = _Shown(moment, active_runs(moment.page or Page(), moment.now, judged))
+        (before, _), judged = self._now, moment.judged._replace(slow={}) if moment.problem else moment.judged
+        runs = active_runs(moment.page or Page(), moment.now, judged)
+        self._now = moment, runs
         if moment.page is not None and moment.page is not before.page:
-            self._trends.add(self._now.runs, moment.now, moment.page.past)
+            self._trends.add(runs, moment.now, moment.page.past)
 
     def pause(self) -> None:
         """Pause, or resume."""
@@ -49,29 +43,31 @@ class Screen:
 
     def select(self, step: int) -> None:
         """Put the next or the previous run first."""
-        names = [run.name for run in (self._paused or self._now).runs]
+        _, runs = self._paused or self._now
+        names = [run.name for run in runs]
         if names:
             at = names.index(self._selected) + step if self._selected in names else (0 if step > 0 else -1)
             self._selected = names[at % len(names)]
 
     def lines(self, width: int, height: int) -> list[Text]:
         """The screen, with the keys in the last line."""
-        shown = self._paused or self._now
-        body = self._body(shown, width, height - 1)
+        moment, runs = self._paused or self._now
+        body = self._body(moment, runs, width, height - 1)
         keys = ["q quit", "j k run", "p resume" if self._paused else "p pause"]
         if not self._prometheus:
             keys.append("alerts: --prometheus URL")
         foot = joined([text(key, "dim") for key in keys])
         if self._paused:
-            foot = spread(text(f"PAUSED at {figures.clock_time(shown.moment.now)}", "bold reverse"), foot, width)
+            foot = spread(text(f"PAUSED at {figures.clock_time(moment.now)}", "bold reverse"), foot, width)
         return [*body, *[text("")] * (height - 1 - len(body)), foot]
 
     def snapshot(self, width: int) -> list[Text]:
         """Everything once, without charts, in as many lines as needed."""
-        return self._body(self._now, width, 1_000_000, charts=False)
+        return self._body(*self._now, width, 1_000_000, charts=False)
 
-    def _body(self, shown: _Shown, width: int, height: int, charts: bool = True) -> list[Text]:
-        moment, runs = shown
+    def _body(
+        self, moment: Known, runs: Sequence[ActiveRun], width: int, height: int, charts: bool = True
+    ) -> list[Text]:
         page, lost, now = moment.page or Page(), bool(moment.problem), moment.now
         alerts = _one_each(moment.judged.alerts or ())
         head = self._head(moment, runs, len(alerts), width)

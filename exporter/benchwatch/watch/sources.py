@@ -40,7 +40,6 @@ _RUNS_ASKED = 50
 _RUNNING = "Is `benchwatch serve` running there, and is the URL right?"
 _REFUSALS = {
     401: ("requires a user and a password: http://USER:PASSWORD@HOST:PORT", ""),
-    403: ("denies access to this user or certificate (HTTP status 403)", ""),
     404: ("has no such page (HTTP status 404)", _RUNNING),
 }
 """What an HTTP status means, and what to check."""

@@ -12,19 +12,8 @@ from ..model.run import Measured
 from ..values import numbers as figures
 from ..values.printable import printable
 from .blocks import Block, columns, cut, joined, text
-from .rows import ActiveRun, Note, Row, severity
+from .rows import STATES, ActiveRun, Note, Row, severity
 
-_STATES = {
-    "running": ("●", "green"),
-    "stalled": ("■", "bold red"),
-    "failed": ("✗", "bold red"),
-    "abandoned": ("✗", "red"),
-    "interrupted": ("◌", "yellow"),
-    "unknown": ("?", "yellow"),
-    "finished": ("✓", "cyan"),
-    "": (" ", ""),
-}
-"""Mark and style."""
 _QUANTILES = (("p50", "0.5"), ("p95", "0.95"), ("p99", "0.99"), ("max", "1"))
 _AGE, _RATE, _FIGURE = 4, 6, 7
 _FIGURES = 1 + _AGE + 1 + _RATE + (1 + len(_QUANTILES)) * (1 + _FIGURE)
@@ -35,7 +24,7 @@ _SLOW = "bold yellow"
 
 def in_style(content: str, state: str) -> Text:
     """The content in the style of a state."""
-    return text(content, _STATES.get(state, ("", ""))[1])
+    return text(content, STATES.get(state, ("", ""))[1])
 
 
 def brief(seconds: float | None) -> str:
@@ -106,12 +95,12 @@ class RunTable:
     def _run(self, run: ActiveRun, every_note: bool, most: int | None = None) -> list[Text]:
         """A run; with `most`, in at most so many lines, but at least with one row, without remarks."""
         drawn = [self._title(run)]
-        if run.slow and run.slow.text and run.is_slow and not self._lost:
+        if run.slow and run.is_slow:
             drawn += [text(f"  {part}", _SLOW) for part in wrap(printable(run.slow.text), max(1, self._width - 2))]
         if most is None:
             for row in (*run.totals, *run.rows):
                 drawn += self._row(row, [note for note in row.notes if every_note or note.bad], every_note)
-                if every_note and run.is_slow and row.usual != Measured() and not self._lost:
+                if every_note and run.is_slow and row.usual != Measured():
                     drawn.append(self._usual(row))
             return drawn
         drawn += [line for row in run.totals for line in self._row(row, (), False)]
@@ -123,7 +112,7 @@ class RunTable:
         workers = sum(count for _, count in run.states)
         states = [("unknown", workers)] if self._lost else run.states
         parts = [in_style(state if workers == 1 else f"{count} {state}", state) for state, count in states]
-        if run.slow and not self._lost:
+        if run.slow:
             begin, end = run.slow.begin, run.slow.end
             since, lasted = figures.clock_time(begin).split()[0], figures.duration((end or self._now) - begin)
             if end is None:
@@ -139,7 +128,7 @@ class RunTable:
     def _row(self, row: Row, notes: Sequence[Note], every_note: bool) -> list[Text]:
         """A row, and its remarks: beside it if there is room, otherwise below."""
         measured, objective, state = row.measured, row.worker.objective, row.worker.state
-        mark, style = _STATES.get("unknown" if self._lost and state else state, ("?", ""))
+        mark, style = STATES.get("unknown" if self._lost else state, ("?", "")) if state else (" ", "")
         operation = f" {row.op}" if row.op else ""
         name = text(row.name)
         name.truncate(max(1, self._name - len(operation)), overflow="ellipsis")
