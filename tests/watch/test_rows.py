@@ -140,6 +140,13 @@ def test_a_total_is_usually_the_total_of_what_its_parts_usually_are() -> None:
     assert run.totals[0].usual == Measured(), "of one part it is not known"
 
 
+def test_the_slowest_run_is_the_first() -> None:
+    known = usual("a", "db1", 1000.0, 0.001) | usual("b", "db1", 4000.0, 0.002)
+    judged = Judged(slow={name: Slow(NOW - 30) for name in ("a", "b", "c")}, usual=known)
+    runs = active_runs(page(*(pgbench("db1", run=name) for name in ("new", "c", "a", "b"))), NOW, judged)
+    assert [(run.name, run.slowness) for run in runs] == [("b", 3), ("a", 2), ("c", 1), ("new", 0)]
+
+
 def test_the_usual_latency_of_a_slow_run_is_that_of_its_sentence() -> None:
     known = usual("test1", "db1", 1000.0, 0.00242)
     judged = Judged(slow={"test1": Slow(NOW - 30, latency=0.00238)}, usual=known)

@@ -123,6 +123,7 @@ def test_slow_times_of_the_rules_and_why(prometheus: HTTPServer) -> None:
         series(0.09, "benchwatch_run_why_seconds", run="a", stage="vdisk", when="now"),
         *(series(NOW - 30, run="a", **{"is": when}) for when in ("begin", "now")),
         series(NOW, run="a", **{"is": "end"}),
+        series(1, "run:benchmark_slow:info", run="b", host="pg2.example"),
         *(series(NOW - 20, run="b", **{"is": when}) for when in ("begin", "now")),
         series(NOW - 90, run="over", **{"is": "begin"}),
         series(NOW - 40, run="over", **{"is": "end"}),
@@ -131,15 +132,17 @@ def test_slow_times_of_the_rules_and_why(prometheus: HTTPServer) -> None:
     ]
     prometheus.series = {  # type: ignore[attr-defined]
         ("why_info", None): said,
-        ("node_cpu", None): [series(0.02, run="a", host="pg1"), series(0.9, run="elsewhere", host="pg2")],
+        ("node_cpu", None): [series(0.02, host="pg1")],
     }
     judged = WatchedPrometheus(f"http://127.0.0.1:{prometheus.server_port}").read()
     assert judged.problem == ""
     assert judged.slow == {
         "a": Slow(NOW - 31, None, "It is the oplog.", 0.003, "pg1", 0.02),
-        "b": Slow(NOW - 20),
+        "b": Slow(NOW - 20, host="pg2.example"),
         "over": Slow(NOW - 90, NOW - 43),
     }, "the rules hold a slow second for 3 s; 4 s are not worth a word"
+    asked = [one["query"] for one in prometheus.asked if "node_cpu" in one["query"]]  # type: ignore[attr-defined]
+    assert ['host=~"pg1|pg2\\\\.example"' in one for one in asked] == [True]
 
 
 def test_processors_are_asked_for_only_while_a_run_is_slow(prometheus: HTTPServer) -> None:

@@ -4,6 +4,7 @@ Totals cover what was measured, except operations that are counted separately, s
 latency is weighted by them. Percentiles of several workers cannot be combined, so a total has only the highest latency.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -79,6 +80,16 @@ class ActiveRun(NamedTuple):
         return self.totals or self.rows
 
     @property
+    def slowness(self) -> int:
+        """How slow it is: 0 if it is not, 1 from the usual on, 2 from twice as slow on, 3 from four times on ..."""
+        ratios = [1.0]
+        for row in self.charted if self.is_slow else ():
+            now, usual = row.measured, row.usual
+            ratios += [now.latency / usual.latency] if now.latency and usual.latency else []
+            ratios += [usual.rate / now.rate] if now.rate and usual.rate else []
+        return 1 + int(math.log2(max(ratios))) if self.is_slow else 0
+
+    @property
     def is_slow(self) -> bool:
         """Whether it is slow now."""
         return self.slow is not None and self.slow.end is None
@@ -106,10 +117,10 @@ def total(measured: Sequence[Measured]) -> Measured:
 
 
 def active_runs(page: Page, now: float, judged: Judged = UNJUDGED) -> list[ActiveRun]:
-    """Active runs: slow ones first, then stalled ones, then the most recent; `now` in Unix seconds."""
+    """Active runs, the slowest first, then stalled ones, then the most recent; `now` in Unix seconds."""
     runs = [_run(run, now, judged) for run in sorted(page.runs, key=lambda run: run.name) if run.active]
     begun = {run.name: max(worker.start or 0.0 for worker in run.workers) for run in page.runs if run.active}
-    return sorted(runs, key=lambda run: (not run.is_slow, "stalled" not in dict(run.states), -begun[run.name]))
+    return sorted(runs, key=lambda run: (-run.slowness, "stalled" not in dict(run.states), -begun[run.name]))
 
 
 def labels_of(worker: Worker, measured: Measured, alone: bool) -> tuple[str, str]:

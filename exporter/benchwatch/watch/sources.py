@@ -5,6 +5,7 @@ file of trusted certificates.
 """
 
 import os
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -17,6 +18,7 @@ import requests
 import urllib3
 
 from ..metrics.prometheus import Prometheus, PrometheusError
+from ..metrics.prometheus import text as quoted
 from ..model.cvm import Cvm
 from ..model.documents import CvmsDocument, RunDocument, RunsDocument
 from ..model.run import Report
@@ -46,7 +48,7 @@ _REFUSALS = {
 
 _SAID = (
     f"{INFO.name} or on (run) last_over_time({INFO.name}[5s])"
-    f' or last_over_time({{__name__=~"{SINCE.name}|{SECONDS.name}"}}[5s])'
+    f' or last_over_time({{__name__=~"{SINCE.name}|{SECONDS.name}"}}[5s]) or run:benchmark_slow:info'
     ' or label_replace(last_over_time(run:benchmark_slow:since[10m]), "is", "begin", "", "")'
     ' or label_replace(max_over_time(timestamp(run:benchmark_slow:since)[10m:1s]), "is", "end", "", "")'
     ' or label_replace(run:benchmark_slow:since, "is", "now", "", "")'
@@ -56,12 +58,11 @@ _HELD = 3.0
 """Seconds for which the rules hold a slow second."""
 _COUNTS = 5.0
 """Seconds from which on a slow time that is over is shown."""
-_IDLE = 'sum by (host) (rate(node_cpu_seconds_total{mode=~"idle|iowait"}[15s]))'
 _BUSY = (
-    "run:benchmark_slow:info * on (host) group_left ()"
-    f' clamp_min(1 - {_IDLE} / count by (host) (node_cpu_seconds_total{{mode="idle"}}), 0)'
+    'clamp_min(1 - sum by (host) (rate(node_cpu_seconds_total{mode=~"idle|iowait",host=~%s}[15s]))'
+    ' / count by (host) (node_cpu_seconds_total{mode="idle",host=~%s}), 0)'
 )
-"""Waiting for I/O is idle time: a processor then has nothing to do."""
+"""Of hosts. Waiting for I/O is idle time: a processor then has nothing to do."""
 RATE, LATENCY = "worker:operations:rate_median5m", "worker:latency_seconds:median5m"
 VDISK_RATE, VDISK_LATENCY = "vdisk:operations:rate_median10m", "vdisk:latency_seconds:median10m"
 VDISK_OPLOG = "vdisk:oplog_write_ratio:median10m"
@@ -189,10 +190,13 @@ class WatchedPrometheus:
 
     def _slow(self) -> dict[str, Slow]:
         texts: dict[str, str] = {}
+        hosts: dict[str, str] = {}
         usual: dict[str, float] = {}
         times: dict[str, dict[str, float]] = {}
         for labels, value in self._prometheus.at(_SAID):
             run, name = labels.get("run", ""), labels.get("__name__")
+            if "host" in labels:
+                hosts[run] = labels["host"]
             if "text" in labels:
                 texts[run] = labels["text"]
             elif labels.get("when") == "usual":
@@ -204,14 +208,14 @@ class WatchedPrometheus:
             found = times.get(run, {})
             begin = found.get("begin", 0.0)
             if run in texts or "now" in found:
-                slow[run] = Slow(found.get("why", begin), None, texts.get(run, ""), usual.get(run))
+                since = found.get("why", begin)
+                slow[run] = Slow(since, None, texts.get(run, ""), usual.get(run), hosts.get(run, ""))
             elif (end := found.get("end", 0.0) - _HELD) - begin >= _COUNTS:
                 slow[run] = Slow(begin, end)
-        if any(one.end is None for one in slow.values()):
-            for labels, busy in self._prometheus.at(_BUSY):
-                run = labels.get("run", "")
-                if run in slow:
-                    slow[run] = slow[run]._replace(host=labels.get("host", ""), busy=busy)
+        if shown := {re.escape(one.host) for one in slow.values() if one.host}:
+            which = quoted("|".join(sorted(shown)))
+            busy = {labels.get("host"): value for labels, value in self._prometheus.at(_BUSY % (which, which))}
+            slow = {run: one._replace(busy=busy.get(one.host)) for run, one in slow.items()}
         return slow
 
     def _usual(self, slow: Mapping[str, Slow]) -> dict[tuple[str, ...], float]:
