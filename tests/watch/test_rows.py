@@ -142,9 +142,10 @@ def test_a_total_is_usually_the_total_of_what_its_parts_usually_are() -> None:
 
 def test_the_slowest_run_is_the_first() -> None:
     known = usual("a", "db1", 1000.0, 0.001) | usual("b", "db1", 4000.0, 0.002)
-    judged = Judged(slow={name: Slow(NOW - 30) for name in ("a", "b", "c")}, usual=known)
-    runs = active_runs(page(*(pgbench("db1", run=name) for name in ("new", "c", "a", "b"))), NOW, judged)
-    assert [(run.name, run.slowness) for run in runs] == [("b", 3), ("a", 2), ("c", 1), ("new", 0)]
+    slow = {name: Slow(NOW - 30) for name in ("a", "b", "c")} | {"over": Slow(NOW - 90, NOW - 30)}
+    workers = [pgbench("db1", run=name) for name in ("new", "over", "c", "a", "b")]
+    runs = active_runs(page(*workers), NOW, Judged(slow=slow, usual=known))
+    assert [(run.name, run.slowness) for run in runs] == [("b", 3), ("a", 2), ("c", 1), ("over", 0), ("new", 0)]
 
 
 def test_the_usual_latency_of_a_slow_run_is_that_of_its_sentence() -> None:

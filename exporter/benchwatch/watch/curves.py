@@ -158,9 +158,11 @@ def _panel(
     height: int,
     width: int,
 ) -> list[Text]:
-    head = [text(f"{title}: last {write(last)}", "dim")]
+    said = text(f": last {write(last)}", "dim")
     if usual is not None:
-        head.append(text(f", usually {write(usual)}", "yellow"))
+        said = joined([said, text(f", usually {write(usual)}", "yellow")], "")
+    name = text(title, "dim")
+    name.truncate(max(1, width - said.cell_len), overflow="ellipsis")
     highest = max((value for value in values if value is not None), default=None)
     *levels, line = zip(*tall([*values, usual], height), strict=True)  # the last column says where the line is
     rows = ["".join(row) for row in zip(*levels, strict=True)] or [""] * height
@@ -168,7 +170,7 @@ def _panel(
     labels = [write(highest), *[""] * (height - 2), "0"]
     if 0 < at < height - 1:
         labels[at] = "usual"
-    drawn = [fitted(joined(head, ""), width)]
+    drawn = [fitted(joined([name, said], ""), width)]
     for place, (label, row) in enumerate(zip(labels, rows, strict=True)):
         bars = text(row.replace(" ", "─").replace("█", "━") if place == at else row, "blue")
         bars.highlight_words("─", "yellow")

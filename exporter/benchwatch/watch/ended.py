@@ -44,7 +44,7 @@ def ended(page: Page, now: float, width: int) -> Block:
         return [*_table(shown, width), *more]
 
     whole = 1 + len(lines) if lines else 0
-    return Block(draw, (1 + recent if recent else 0, 1 + recent if recent else 0, whole, whole), least=2)
+    return Block(draw, (1 + recent if recent else 0, 1 + recent if recent else 0, whole, whole), least=min(3, whole))
 
 
 def _each(run: Run, now: float) -> Iterator[_Line]:

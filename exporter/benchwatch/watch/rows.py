@@ -117,10 +117,12 @@ def total(measured: Sequence[Measured]) -> Measured:
 
 
 def active_runs(page: Page, now: float, judged: Judged = UNJUDGED) -> list[ActiveRun]:
-    """Active runs, the slowest first, then stalled ones, then the most recent; `now` in Unix seconds."""
+    """Active runs, the slowest first, then those that were slow, stalled ones, the most recent; `now`: Unix seconds."""
     runs = [_run(run, now, judged) for run in sorted(page.runs, key=lambda run: run.name) if run.active]
     begun = {run.name: max(worker.start or 0.0 for worker in run.workers) for run in page.runs if run.active}
-    return sorted(runs, key=lambda run: (-run.slowness, "stalled" not in dict(run.states), -begun[run.name]))
+    return sorted(
+        runs, key=lambda run: (-run.slowness, run.slow is None, "stalled" not in dict(run.states), -begun[run.name])
+    )
 
 
 def labels_of(worker: Worker, measured: Measured, alone: bool) -> tuple[str, str]:

@@ -47,7 +47,7 @@ def vdisks(page: Page, usual: Mapping[tuple[str, ...], float], now: float, width
         return [*drawn, *more]
 
     sizes = (min(wanted, 3 + min(len(mapped), 2)), wanted, wanted, 2 + len(each) + len(known))
-    return Block(draw, sizes if page.cvms else (0, 0, 0, 0))
+    return Block(draw, sizes if page.cvms else (0, 0, 0, 0), least=min(4, wanted))
 
 
 def _name(vdisk: Vdisk) -> str:
