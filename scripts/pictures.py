@@ -136,21 +136,21 @@ def _photograph(demo: Demo, camera: Camera, output: Path) -> None:
     terminal, begun = Terminal(demo), time.time()
     slow = next(path.name for path in demo.runs.folder.glob(f"{_SCENE}-*"))
     fault = time.mktime(time.strptime(slow, f"{_SCENE}-%Y%m%d-%H%M%S")) + FAULT_START
-    print(f"Waiting {fault + _INTO_THE_FAULT - begun:.0f} s for the simulated fault", flush=True)
+    on, off = _variants(demo)
+    print(f"Waiting {fault + _INTO_THE_FAULT - time.time():.0f} s for the simulated fault", flush=True)
     _wait(demo, fault + _INTO_THE_FAULT, terminal.look)
-    runs, page, now = [slow, *demo.runs.names], terminal.page(160, 42), time.time()
+    runs, page, now = [slow, *demo.runs.names], terminal.page(160, 50), time.time()
     with TemporaryDirectory() as folder:
         watch = Path(folder) / "watch.html"
         watch.write_text(page)
         camera.take(f"{demo.url('exporter')}/runs/{slow}", output / "page.png", 1280, 930)
-        camera.take(watch.as_uri(), output / "watch.png", 1570, 860)
+        camera.take(watch.as_uri(), output / "watch.png", 1570, 1010)
         camera.take(_url(demo, "live", now - 150, now, *runs[:2]), output / "live.png", 1600, 1000)
         _wait(demo, fault + FAULT_SECONDS + _AFTER, terminal.look)
         moment = _url(demo, "spike", fault - 45, fault + FAULT_SECONDS + _AFTER, slow)
         camera.take(moment, output / "spike.png", 1600, 1000)
         until = time.time() + 20  # results are scraped every 10 s
         camera.take(f"{demo.url('exporter')}/", output / "overview.png", 1280, 800)
-        on, off = _variants(demo)
         crowds = _crowds(demo)
         time.sleep(15)
         for board, (width, height) in _BOARDS.items():

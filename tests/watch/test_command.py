@@ -413,8 +413,8 @@ def test_firing_alerts_are_shown_the_gravest_first(server: HTTPServer, exporter:
     lines = watch("--once", exporter.url, "--prometheus", url)[1].splitlines()
     assert "2 alerts" in lines[0]
     at = lines.index(f"Alerts of {url}")
-    assert re.fullmatch(r"critical \d+d LatencySpike  LatencySpike it is", lines[at + 1])
-    assert re.fullmatch(r"warning \d+d RunStalled  RunStalled it is", lines[at + 2])
+    assert re.fullmatch(r"critical +\d+d LatencySpike  LatencySpike it is", lines[at + 1])
+    assert re.fullmatch(r"warning  +\d+d RunStalled  RunStalled it is", lines[at + 2])
     server.answers = {}  # type: ignore[attr-defined]
     code, out, _ = watch("--once", exporter.url, "--prometheus", url)
     assert code == 0

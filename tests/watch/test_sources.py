@@ -1,14 +1,19 @@
+import json
 import os
+import threading
 import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from urllib.parse import parse_qs
 
 import pytest
 from msgspec.structs import replace
 
 from benchwatch.model.run import Report
 from benchwatch.watch import sources
-from benchwatch.watch.sources import WatchedExporter
+from benchwatch.watch.known import Slow, usual_key
+from benchwatch.watch.sources import LATENCY, RATE, VDISK_OPLOG, WatchedExporter, WatchedPrometheus
 from demo_processes import Processes
 from tests.support.servers import Exporter
 from tests.support.serving import FakeExporter, served
@@ -52,7 +57,7 @@ def test_a_run_that_goes_away_between_two_requests_begins_now(monkeypatch: pytes
     monkeypatch.setattr(board, "run", lambda _: None)
     with served(board) as server:
         reading = WatchedExporter(server.url).read()
-    assert [worker.name for worker in reading.workers] == ["db1"]
+    assert [worker.name for run in reading.runs for worker in run.workers] == ["db1"]
     assert reading.past == {}
 
 
@@ -68,3 +73,106 @@ def test_a_clock_that_differs_is_known_from_the_answer() -> None:
     with served(FakeExporter(), clock=lambda: NOW) as server:
         assert WatchedExporter(server.url, clock=lambda: NOW + 100).read().clock_ahead == 100
         assert WatchedExporter(server.url, clock=lambda: NOW + 1).read().clock_ahead == 0
+
+
+class FakePrometheus(BaseHTTPRequestHandler):
+    """Answers with the series of the server whose `when` is the time asked for, by a word of the query."""
+
+    def do_POST(self) -> None:
+        asked = {
+            name: one
+            for name, (one,) in parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode()).items()
+        }
+        self.server.asked.append(asked)  # type: ignore[attr-defined]
+        kind = next(word for word in ("median5m", "node_cpu", "why_info") if word in asked["query"])
+        self._answer({"result": self.server.series.get((kind, asked.get("time")), [])})  # type: ignore[attr-defined]
+
+    def do_GET(self) -> None:
+        self._answer({"alerts": []})
+
+    def _answer(self, data: object) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(json.dumps({"status": "success", "data": data}).encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def prometheus() -> Iterator[HTTPServer]:
+    with HTTPServer(("127.0.0.1", 0), FakePrometheus) as server:
+        server.series, server.asked = {}, []  # type: ignore[attr-defined]
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def series(value: float, name: str = "", **labels: str) -> dict[str, object]:
+    return {"metric": labels | ({"__name__": name} if name else {}), "value": [NOW, str(value)]}
+
+
+def test_slow_times_of_the_rules_and_why(prometheus: HTTPServer) -> None:
+    said = [
+        series(1, "benchwatch_run_why_info", run="a", host="pg1", text="It is the oplog."),
+        series(NOW - 31, "benchwatch_run_why_since_timestamp_seconds", run="a"),
+        series(0.002, "benchwatch_run_why_seconds", run="a", stage="vdisk", when="usual"),
+        series(0.001, "benchwatch_run_why_seconds", run="a", stage="lock", when="usual"),
+        series(0.09, "benchwatch_run_why_seconds", run="a", stage="vdisk", when="now"),
+        *(series(NOW - 30, run="a", **{"is": when}) for when in ("begin", "now")),
+        series(NOW, run="a", **{"is": "end"}),
+        series(1, "run:benchmark_slow:info", run="b", host="pg2.example"),
+        *(series(NOW - 20, run="b", **{"is": when}) for when in ("begin", "now")),
+        series(NOW - 90, run="over", **{"is": "begin"}),
+        series(NOW - 40, run="over", **{"is": "end"}),
+        series(NOW - 90, run="short", **{"is": "begin"}),
+        series(NOW - 83, run="short", **{"is": "end"}),
+    ]
+    prometheus.series = {  # type: ignore[attr-defined]
+        ("why_info", None): said,
+        ("node_cpu", None): [series(0.02, host="pg1")],
+    }
+    judged = WatchedPrometheus(f"http://127.0.0.1:{prometheus.server_port}").read()
+    assert judged.problem == ""
+    assert judged.slow == {
+        "a": Slow(NOW - 31, None, "It is the oplog.", 0.003, "pg1", 0.02),
+        "b": Slow(NOW - 20, host="pg2.example"),
+        "over": Slow(NOW - 90, NOW - 43),
+    }, "the rules hold a slow second for 3 s; 4 s are not worth a word"
+    asked = [one["query"] for one in prometheus.asked if "node_cpu" in one["query"]]  # type: ignore[attr-defined]
+    assert ['host=~"pg1|pg2\\\\.example"' in one for one in asked] == [True]
+
+
+def test_processors_are_asked_for_only_while_a_run_is_slow(prometheus: HTTPServer) -> None:
+    WatchedPrometheus(f"http://127.0.0.1:{prometheus.server_port}").read()
+    assert not any("node_cpu" in one["query"] for one in prometheus.asked)  # type: ignore[attr-defined]
+
+
+def test_what_is_usual_of_a_slow_run_is_that_of_its_begin(prometheus: HTTPServer) -> None:
+    """Later, the medians of the rules take in the slow time itself."""
+    prometheus.series = {  # type: ignore[attr-defined]
+        ("why_info", None): [series(NOW - 300, run="a", **{"is": when}) for when in ("begin", "now")],
+        ("median5m", None): [
+            series(50, RATE, run="a", worker="db1"),
+            series(70, RATE, run="b", worker="db1", job="data", op="read", tool="fio"),
+            series(0.4, VDISK_OPLOG, cvm="cvm1", vdisk="1", vm="pg1"),
+        ],
+        ("median5m", str(NOW - 300)): [
+            series(400, RATE, run="a", worker="db1"),
+            series(0.002, LATENCY, run="a", worker="db1"),
+            series(90, RATE, run="b", worker="db1", job="data", op="read"),
+            series(1.0, VDISK_OPLOG, cvm="cvm1", vdisk="1", vm="pg1"),
+        ],
+    }
+    watched = WatchedPrometheus(f"http://127.0.0.1:{prometheus.server_port}")
+    for _ in range(3):
+        assert watched.read().usual == {
+            usual_key(RATE, "a", "db1"): 400,
+            usual_key(LATENCY, "a", "db1"): 0.002,
+            usual_key(RATE, "b", "db1", "data", "read"): 70,
+            usual_key(VDISK_OPLOG, cvm="cvm1", vdisk="1"): 1.0,
+        }
+    asked = [one.get("time") for one in prometheus.asked if "median5m" in one["query"]]  # type: ignore[attr-defined]
+    assert sorted(asked, key=str) == [str(NOW - 300), None], "once each"

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 
 from ..history.find import find_runs, nothing_recognised
 from ..history.replayed_run import timelines
-from ..history.timeline import Pairs, Series, Timeline
+from ..history.timeline import Pairs
 from ..metrics.buckets import Buckets
 from ..metrics.samples import Family, Part
 from ..settings.settings import load_settings
@@ -30,7 +30,7 @@ from ..values.addresses import DEFAULT_EXPORTER
 from ..values.arguments import add_runs
 from ..values.errors import FAILED, ConfigError, UserError
 from ..values.interrupts import tidy_up
-from ..values.printable import printable, say
+from ..values.printable import say
 from .openmetrics import WrittenText, write
 
 SCRAPED: dict[Part, float] = {"live": 1.0, "runs": 10.0}
@@ -81,63 +81,41 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
 def _backfill(options: argparse.Namespace) -> int:
     tidy_up()
     promtool = None if options.into is None else _promtool(options.into)
-    found = _read(options)
-    if promtool is None:
-        with _output(options.output) as file:
-            written = write(_series(found), _labels(options), file)
-        say(f"{_summary(written)} written")
-    else:
-        _make_blocks(promtool, options.into, found, _labels(options))
-    return 0
-
-
-def _read(options: argparse.Namespace) -> list[Timeline]:
     settings = load_settings(options.config_file)
     buckets = Buckets(settings.histogram.buckets_per_octave)
-    found: list[Timeline] = []
-    with _working("reading") as show:
-        for timeline in timelines(find_runs(options.paths, settings.runs, buckets), hold=SCRAPED):
-            found.append(timeline)
-            show(f"reading: {len(found)} workers so far, now {timeline.name} of {timeline.run}")
+    found = list(timelines(find_runs(options.paths, settings.runs, buckets), hold=SCRAPED))
     if not found:
         raise nothing_recognised(options.paths)
     for timeline in found:
         if timeline.by_file_time:
             say(f"run {timeline.run}, {timeline.name}: no timestamps in the output; using file modification times")
-    return found
 
-
-def _series(found: Sequence[Timeline]) -> Iterator[Series]:
-    return (series for timeline in found for series in timeline.series)
-
-
-def _labels(options: argparse.Namespace) -> Callable[[Family, Pairs], Pairs]:
     def labels(family: Family, own: Pairs) -> Pairs:
         return tuple({"job": f"{options.job}-{family.part}", "instance": options.instance, **dict(own)}.items())
 
-    return labels
-
-
-def _make_blocks(
-    promtool: str, folder: Path, found: Sequence[Timeline], labels: Callable[[Family, Pairs], Pairs]
-) -> None:
+    series = [series for timeline in found for series in timeline.series]
+    if promtool is None:
+        with _output(options.output) as file:
+            written = write(series, labels, file)
+        say(f"{_summary(written)} written")
+        return 0
     with tempfile.TemporaryDirectory(prefix="benchwatch-") as scratch:
         text = Path(scratch) / "openmetrics.txt"
-        with _working("writing"), _output(text) as file:
-            written = write(_series(found), labels, file)
-        _keep_off(folder, written.last)
-        with _working("promtool is writing blocks"):
-            command = [promtool, "tsdb", "create-blocks-from", "openmetrics", str(text), str(folder)]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        with _output(text) as file:
+            written = write(series, labels, file)
+        _keep_off(options.into, written.last)
+        command = [promtool, "tsdb", "create-blocks-from", "openmetrics", str(text), str(options.into)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise UserError(f"promtool failed with exit code {done.returncode}: {' '.join(done.stderr.split())}", FAILED)
     blocks = len(_BLOCK.findall(done.stdout))
-    say(f"{_summary(written)} in {blocks} block{'s' * (blocks != 1)} in {folder}")
+    say(f"{_summary(written)} in {blocks} block{'s' * (blocks != 1)} in {options.into}")
     say("a Prometheus running on that folder shows them within a minute")
     if time.time() - written.first > _RETENTION:
         say(
             "Prometheus deletes data older than 15 days unless you start it with a longer --storage.tsdb.retention.time"
         )
+    return 0
 
 
 def _keep_off(folder: Path, last: float) -> None:
@@ -183,20 +161,6 @@ def _output(path: Path | None) -> Iterator[BinaryIO]:
         elif path.is_file():
             path.unlink()
         raise UserError(f"{path or 'standard output'}: cannot be written: {error.strerror}", FAILED) from error
-
-
-@contextmanager
-def _working(what: str) -> Iterator[Callable[[str], None]]:
-    """Show progress on a terminal; the function that it yields changes the text."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield lambda _: None
-        return
-    with console.status(what) as status:
-        yield lambda text: status.update(Text(printable(text)))
 
 
 def _summary(written: WrittenText) -> str:

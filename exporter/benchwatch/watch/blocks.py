@@ -1,17 +1,16 @@
-"""Lines of text in columns of fixed width, and the division of a screen among several blocks of lines.
+"""Lines of text in columns, and the division of a screen among blocks of lines.
 
 Text from outside (names of runs, summaries of alerts) reaches the terminal through `text` only: printable, and never
 interpreted as markup.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, TypeVar
 
 from rich.text import Text
 
 from ..values.printable import printable
 
-Align = Literal["left", "right"]
 _Item = TypeVar("_Item")
 
 
@@ -20,18 +19,19 @@ def text(content: str, style: str = "") -> Text:
     return Text(printable(content), style=style, no_wrap=True, overflow="ellipsis")
 
 
-def line(*parts: tuple[Text, int, Align]) -> Text:
-    """Columns of these widths, separated by a blank; long text is cut. A column of width 0 is left out."""
-    whole = text("")
-    for part, width, align in parts:
-        if not width:
-            continue
-        if whole.plain:
-            whole.append(" ")
-        cell = part.copy()
-        cell.align(align, width)
-        whole.append_text(cell)
-    return whole
+def fitted(content: Text, width: int, right: bool = False) -> Text:
+    """The content in exactly so many columns: filled with blanks, or cut."""
+    cell = content.copy()
+    cell.align("right" if right else "left", width)
+    return cell
+
+
+def columns(name: Text, width: int, figures: Iterable[tuple[Text, int]]) -> Text:
+    """A row of a table: the name in its width, then figures in theirs, aligned to the right."""
+    row = text("").append_text(fitted(name, width))
+    for figure, size in figures:
+        row.append(" ").append_text(fitted(figure, size, right=True))
+    return row
 
 
 def joined(parts: Sequence[Text], separator: str = " · ", width: int | None = None) -> Text:
@@ -47,35 +47,39 @@ def joined(parts: Sequence[Text], separator: str = " · ", width: int | None = N
 
 def spread(left: Text, right: Text, width: int) -> Text:
     """`left` at the left edge and `right` at the right; `left` is cut if both do not fit."""
-    whole = left.copy()
-    whole.truncate(max(0, width - right.cell_len - 1), overflow="ellipsis")
-    whole.append(" " * max(0, width - whole.cell_len - right.cell_len))
-    whole.append_text(right)
-    return whole
+    return fitted(left, max(0, width - right.cell_len - 1)).append(" ").append_text(right)
 
 
-def rest(hidden: int) -> list[Text]:
-    """A line with the number of lines that are hidden, if there are any."""
-    return [text(f"    + {hidden} more", "dim")] if hidden else []
-
-
-def cut(items: Sequence[_Item], lines: int) -> Sequence[_Item]:
-    """Those that fit into so many lines, one of which is for the number of hidden ones."""
-    return items if len(items) <= lines else items[: max(0, lines - 1)]
+def cut(items: Sequence[_Item], lines: int) -> tuple[Sequence[_Item], list[Text]]:
+    """The items that fit into so many lines, and a line with the number of the others, if there are any."""
+    if len(items) <= lines:
+        return items, []
+    shown = items[: max(0, lines - 1)]
+    return shown, [text(f"    + {len(items) - len(shown)} more", "dim")]
 
 
 class Block(NamedTuple):
-    """A part of the screen, drawn in a given number of lines; `least` is its share before others get more."""
+    """A part of the screen, drawn in a given number of lines."""
 
     draw: Callable[[int], list[Text]]
-    wanted: int
-    least: int
+    sizes: Sequence[int]
+    """Its lines if there is room for little, for what matters, for more, and for everything."""
+    least: int = 1
+    """With fewer lines, it draws nothing."""
 
 
 def fit(blocks: Sequence[Block], height: int) -> list[Text]:
-    """The blocks in order, in at most `height` lines; spare lines go to the first blocks."""
+    """The blocks in order, in at most `height` lines; all get a size before one gets the next."""
     given = [0] * len(blocks)
-    for shares in ([min(block.wanted, block.least) for block in blocks], [block.wanted for block in blocks]):
-        for number, share in enumerate(shares):
-            given[number] += min(share - given[number], height - sum(given))
-    return [drawn for block, lines in zip(blocks, given, strict=True) if lines for drawn in block.draw(lines)[:lines]]
+    for sizes in zip(*(block.sizes for block in blocks), strict=True):
+        for number, size in enumerate(sizes):
+            lines = given[number] + min(max(0, size - given[number]), height - sum(given))
+            given[number] = lines if lines >= blocks[number].least else given[number]
+    drawn: list[Text] = []
+    spare = height - sum(given)
+    for block, lines in zip(blocks, given, strict=True):
+        room = min(lines + spare, max(block.sizes))  # what the blocks before have left
+        shown = block.draw(room)[:room] if lines else []
+        drawn += shown
+        spare += lines - len(shown)
+    return drawn

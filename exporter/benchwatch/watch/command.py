@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from ..values.addresses import DEFAULT_EXPORTER
@@ -99,23 +98,20 @@ def _once(console: "Console", screen: "Screen", readings: "Readings", as_json: b
 def _live(console: "Console", screen: "Screen", readings: "Readings", interval: float) -> int:
     from rich.console import Group
 
-    from .keyboard import Wakener
+    from .keyboard import Keyboard
 
-    wakener = Wakener()
-    with ExitStack() as stack:
-        stack.enter_context(wakener.signals())
-        stack.enter_context(wakener.keys())
-        stack.enter_context(console.screen())
-        readings.start(wakener.wake)
-        while not wakener.ended_by:
+    keyboard = Keyboard()
+    with keyboard.attached(), console.screen():
+        readings.start(keyboard.wake)
+        while not keyboard.ended_by:
             screen.show(readings.moment())
             width, height = console.size
             console.update_screen(Group(*screen.lines(width, height)))
-            for key in wakener.wait(min(1.5 * interval, _REDRAWN_AFTER)):
+            for key in keyboard.wait(min(1.5 * interval, _REDRAWN_AFTER)):
                 if key == "q":
                     return 0
                 if key == "p":
                     screen.pause()
                 if key in ("up", "down"):
                     screen.select(1 if key == "down" else -1)
-    return 128 + wakener.ended_by
+    return 128 + keyboard.ended_by

@@ -1,8 +1,7 @@
 """Curves over the time of active runs: throughput on the left, mean latency on the right, from when a run was first
-seen until now, with the highest value and zero beside it and the time below it.
-
-A run has a curve for its total or, without one, for each of its rows. It begins with the reports that the exporter
-still has. A column holds the worst moment of its time, so a spike or dip of one second stays visible at any length.
+seen until now. A run has a curve for its total or, without one, for each of its rows. It begins with the reports that
+the exporter still has. A column holds the worst moment of its time, so a spike or dip of one second stays visible at
+any length. A line shows what is usual, a mark below since when the run has been slow.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,12 +11,12 @@ from rich.text import Text
 from ..model.run import Measured, Report
 from ..values import numbers as figures
 from ..values.sparkline import tall
-from .blocks import Block, line, text
-from .known import Past
-from .rows import Key, RunRows, WorkerRow, total
+from .blocks import Block, fitted, joined, text
+from .known import Past, Slow
+from .rows import ActiveRun, Row, total
 
-_LEAST, _MOST = 4, 10
-"""Lines of a curve without its title and its axis of time."""
+_LEAST, _GOOD, _MOST = 6, 8, 15
+"""Lines of a curve with its title and its axis of time."""
 _AROUND = 2
 _GAP = 2
 _LABEL = 7
@@ -73,29 +72,24 @@ class Trends:
     """Those of each active run's total, or of its rows."""
 
     def __init__(self) -> None:
-        self._known: dict[Key, Trend] = {}
+        self._known: dict[tuple[str, ...], Trend] = {}
 
-    def add(self, runs: Sequence[RunRows], now: float, past: Past) -> None:
+    def add(self, runs: Sequence[ActiveRun], now: float, past: Past) -> None:
         """Add the current measurements; forget rows that are gone. New rows begin with what is known of their past."""
         before, self._known = self._known, {}
         for run in runs:
-            for row in charted(run):
+            for row in run.charted:
                 trend = self._known[row.key] = before.get(row.key) or Trend()
                 reports = _reports(run, row, past) if row.key not in before else ()
                 for report in (*reports, Report(now, row.measured.rate, row.measured.latency)):
                     trend.add(report)
 
-    def of(self, key: Key) -> Trend:
+    def of(self, row: Row) -> Trend:
         """That of a row, which is empty if it is not known."""
-        return self._known.get(key) or Trend()
+        return self._known.get(row.key) or Trend()
 
 
-def charted(run: RunRows) -> Sequence[WorkerRow]:
-    """The totals of a run or, where it has none, its rows."""
-    return run.totals or run.rows
-
-
-def _reports(run: RunRows, row: WorkerRow, past: Past) -> Sequence[Report]:
+def _reports(run: ActiveRun, row: Row, past: Past) -> Sequence[Report]:
     """The past of a worker with one row, or of a total, second by second; nothing is known of single operations."""
     if row.worker.name:
         alone = sum(one.worker.name == row.worker.name for one in run.rows) == 1
@@ -125,44 +119,87 @@ def _by_second(reports: Sequence[Report]) -> Mapping[int, Report]:
     return found
 
 
-def curves(runs: Sequence[RunRows], selected: str, lines: int, trends: Trends, now: float, width: int) -> Block:
-    """The curves at `now` of as many rows as there are lines for, those of the selected run first."""
-    ordered = sorted(runs, key=lambda run: run.name != selected)
-    rows = [(run, row) for run in ordered for row in charted(run)][: max(0, lines // (_AROUND + _LEAST))]
-    height = min(_MOST, lines // len(rows) - _AROUND) if rows else 0
-    half = (width - _GAP) // 2
+def curves(runs: Sequence[ActiveRun], selected: str, trends: Trends, now: float, width: int, height: int) -> Block:
+    """The curves at `now` of as many rows as there are lines for on a screen of `height` lines, the selected first."""
+    rows = [(run, row) for run in sorted(runs, key=lambda run: run.name != selected) for row in run.charted]
 
-    def draw(_: int) -> list[Text]:
-        return [drawn for run, row in rows for drawn in _curves(run, row, trends.of(row.key), now, height, half)]
+    def draw(lines: int) -> list[Text]:
+        drawn: list[Text] = []
+        shown = rows[: max(1, lines // _GOOD)]
+        for number, (run, row) in enumerate(shown):
+            each = min(_MOST, (lines - len(drawn)) // (len(shown) - number))
+            drawn += _curves(run, row, trends.of(row), now, each - _AROUND, (width - _GAP) // 2)
+        return drawn
 
-    return Block(draw, len(rows) * (_AROUND + height), len(rows) * (_AROUND + height))
+    first = min(_GOOD, height // 4)
+    return Block(draw, (first, first, _GOOD, max(_MOST, _GOOD * len(rows))), _LEAST)
 
 
-def _curves(run: RunRows, row: WorkerRow, trend: Trend, now: float, height: int, half: int) -> list[Text]:
+def _curves(run: ActiveRun, row: Row, trend: Trend, now: float, height: int, half: int) -> list[Text]:
     columns, seconds = trend.columns(now, half - _LABEL - 1)
-    name = " ".join(part for part in (run.name, row.name, row.op) if part)
+    axis = fitted(text(" " * (_LABEL + 1) + _axis(len(columns), now - seconds, now, run.slow), "dim"), half)
+    name = " ".join(filter(None, (run.name, row.label)))
     rates, latencies = [one and one.throughput for one in columns], [one and one.latency for one in columns]
-    left = _panel(f"{name}  rate/s", rates, seconds, figures.rate, height, half)
-    right = _panel("mean latency", latencies, seconds, figures.latency, height, half)
-    return [line((one, half, "left"), (other, half, "left")) for one, other in zip(left, right, strict=True)]
+    unit, measured, usual = row.worker.unit or "rate/s", row.measured, row.usual
+    left = _panel(f"{unit} of {name}", rates, measured.rate, usual.rate, figures.rate, height, half)
+    right = _panel("mean latency", latencies, measured.latency, usual.latency, figures.latency, height, half)
+    return [
+        one.append(" " * _GAP).append_text(other)
+        for one, other in zip((*left, axis), (*right, axis.copy()), strict=True)
+    ]
 
 
 def _panel(
     title: str,
     values: Sequence[float | None],
-    seconds: float,
+    last: float | None,
+    usual: float | None,
     write: Callable[[float | None], str],
     height: int,
     width: int,
 ) -> list[Text]:
+    said = text(f": last {write(last)}", "dim")
+    if usual is not None:
+        said = joined([said, text(f", usually {write(usual)}", "yellow")], "")
+    name = text(title, "dim")
+    name.truncate(max(1, width - said.cell_len), overflow="ellipsis")
     highest = max((value for value in values if value is not None), default=None)
+    *levels, line = zip(*tall([*values, usual], height), strict=True)  # the last column says where the line is
+    rows = ["".join(row) for row in zip(*levels, strict=True)] or [""] * height
+    at = next((place for place, level in enumerate(line) if level != " "), height)
     labels = [write(highest), *[""] * (height - 2), "0"]
-    drawn = [line((text(title, "dim"), width, "left"))]
-    for label, levels in zip(labels, tall(values, height), strict=True):
-        columns = text(levels, "blue")
-        columns.highlight_words("_", "bold red")
-        drawn.append(line((text(label, "dim"), _LABEL, "right"), (columns, width - _LABEL - 1, "left")))
-    began = "" if highest is None else f"{figures.duration(seconds)} ago"
-    blanks = len(values) - len(began) - len("now")
-    time = f"{began}{' ' * blanks}now" if blanks > 0 and began else began
-    return [*drawn, line((text(""), _LABEL, "left"), (text(time, "dim"), width - _LABEL - 1, "left"))]
+    if 0 < at < height - 1:
+        labels[at] = "usual"
+    drawn = [fitted(joined([name, said], ""), width)]
+    for place, (label, row) in enumerate(zip(labels, rows, strict=True)):
+        bars = text(row.replace(" ", "─").replace("█", "━") if place == at else row, "blue")
+        bars.highlight_words("─", "yellow")
+        bars.highlight_words("━", "yellow on blue")
+        bars.highlight_words("_", "bold red")
+        drawn.append(fitted(joined([text(f"{label:>{_LABEL}}", "dim"), bars], " "), width))
+    return drawn
+
+
+def _axis(columns: int, begin: float, end: float, slow: Slow | None) -> str:
+    """The time below a curve: its begin, since when it is slow, now."""
+    axis = [" "] * columns
+
+    def put(place: int, words: str) -> bool:
+        """Write words there if nothing stands there."""
+        room = axis[max(0, place - 1) : place + len(words) + 1]
+        free = 0 <= place <= columns - len(words) and all(one == " " for one in room)
+        if free:
+            axis[place : place + len(words)] = words
+        return free
+
+    put(0, _time(begin))
+    put(columns - len("now"), "now")
+    if slow and begin < slow.begin < end:
+        place = int((slow.begin - begin) / (end - begin) * columns)
+        words = f"slow since {_time(slow.begin)}" if slow.end is None else f"slow until {_time(slow.end)}"
+        put(place, f"▲ {words}") or put(place - len(words) - 1, f"{words} ▲") or put(place, "▲")
+    return "".join(axis)
+
+
+def _time(moment: float) -> str:
+    return figures.clock_time(moment).split()[0]

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..model.cvm import Cvm, Vdisk
-from ..model.run import Report, Run, Worker
+from ..model.cvm import Cvm
+from ..model.run import Report, Run
 
 SCHEMA = 2
 Past = Mapping[tuple[str, str], Sequence[Report]]
@@ -28,16 +28,6 @@ class Page(NamedTuple):
     clock_ahead: float = 0.0
     """How many seconds this machine's clock is ahead of the exporter's."""
 
-    @property
-    def workers(self) -> list[Worker]:
-        """The workers of all runs."""
-        return [worker for run in self.runs for worker in run.workers]
-
-    @property
-    def vdisks(self) -> list[Vdisk]:
-        """The vdisks of all CVMs."""
-        return [vdisk for cvm in self.cvms for vdisk in cvm.vdisks]
-
 
 class Alert(msgspec.Struct, frozen=True):
     """A firing alert. `since`: when its condition became true, Unix seconds."""
@@ -46,6 +36,22 @@ class Alert(msgspec.Struct, frozen=True):
     severity: str
     summary: str
     since: float
+    labels: Mapping[str, str] = {}
+
+
+class Slow(NamedTuple):
+    """A time in which a run is, or was, slower than usual; Unix seconds."""
+
+    begin: float
+    end: float | None = None
+    """None: it is still slow."""
+    text: str = ""
+    """Why, in a sentence; empty if that is not known."""
+    latency: float | None = None
+    """The usual mean latency to which the sentence compares, seconds."""
+    host: str = ""
+    busy: float | None = None
+    """The part of its processors' time in which they work."""
 
 
 class Judged(NamedTuple):
@@ -53,10 +59,15 @@ class Judged(NamedTuple):
 
     alerts: Sequence[Alert] | None = None
     """The firing alerts; None: not requested, or not known."""
-    verdicts: Mapping[str, str] = {}
-    """A sentence for each run that is slower than usual."""
+    slow: Mapping[str, Slow] = {}
+    """The last slow time of each run within ten minutes."""
+    usual: Mapping[tuple[str, ...], float] = {}
+    """Usual values by name, run, worker, job, operation, CVM and vdisk (see `usual_key`)."""
     problem: str = ""
-    """Why there are no alerts, or no verdicts."""
+    """Why something of this is missing."""
+
+
+UNJUDGED = Judged()
 
 
 class Known(NamedTuple):
@@ -70,7 +81,14 @@ class Known(NamedTuple):
     """Why the exporter's numbers are not available; empty if they are."""
     advice: str = ""
     """What to check in that case."""
-    judged: Judged = Judged()
+    judged: Judged = UNJUDGED
+
+
+def usual_key(
+    name: str, run: str = "", worker: str = "", job: str = "", op: str = "", cvm: str = "", vdisk: str = ""
+) -> tuple[str, ...]:
+    """What identifies a usual value; `name` is that of the recorded series."""
+    return name, run, worker, job, op, cvm, vdisk
 
 
 def document(moment: Known, exporter: str) -> str:

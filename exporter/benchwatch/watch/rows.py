@@ -4,32 +4,39 @@ Totals cover what was measured, except operations that are counted separately, s
 latency is weighted by them. Percentiles of several workers cannot be combined, so a total has only the highest latency.
 """
 
+import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ..model.run import Loss, Measured, Run, Worker
+from ..model.run import Measured, Run, Worker
 from ..values import numbers as figures
 from ..values.names import natural
-from .known import Page
+from .known import UNJUDGED, Judged, Page, Slow, usual_key
+from .sources import LATENCY, RATE
 
 _TARGET_REACHED = 0.95
 """Share of a target from which on it counts as reached: rates of single windows are slightly off."""
-_STATES = ("failed", "stalled", "abandoned", "interrupted", "unknown", "running", "finished")
-"""Worst first."""
-
-Key = tuple[str, ...]
-"""What identifies a row from one page to the next."""
+STATES = {
+    "failed": ("✗", "bold red"),
+    "stalled": ("■", "bold red"),
+    "abandoned": ("✗", "red"),
+    "interrupted": ("◌", "yellow"),
+    "unknown": ("?", "yellow"),
+    "running": ("●", "green"),
+    "finished": ("✓", "cyan"),
+}
+"""Mark and style of a state, the worst first."""
 
 
 class Note(NamedTuple):
-    """A remark on a row; `bad`: something to look at."""
+    """A remark on a run or a row; `bad`: something to look at."""
 
     text: str
     bad: bool = False
 
 
-class WorkerRow(NamedTuple):
+class Row(NamedTuple):
     """One line: a worker, one operation of it, or the total of several, which is a worker without name and state."""
 
     worker: Worker
@@ -41,47 +48,56 @@ class WorkerRow(NamedTuple):
     apart: str = ""
     """How far apart the times of its percentiles and its mean are; empty if they are close."""
     notes: tuple[Note, ...] = ()
+    usual: Measured = Measured()
+    """Its usual rate and mean latency, where they are known."""
 
     @property
-    def key(self) -> Key:
-        """See Key."""
+    def key(self) -> tuple[str, ...]:
+        """What identifies it from one page to the next."""
         return self.worker.run, self.worker.name, self.worker.tool, self.measured.job, self.measured.op
 
     @property
-    def name_length(self) -> int:
-        """Characters of its name with the operation."""
-        return len(self.name) + bool(self.op) + len(self.op)
-
-    @property
-    def late(self) -> bool:
-        """Whether a report is overdue."""
-        return self.age is not None and self.age > 2 * (self.worker.report_interval or 1.0) + 1
-
-    @property
-    def reason(self) -> str:
-        """The reason for its state, if known."""
-        silent = self.worker.state == "stalled" and self.measured.rate is None and self.age is not None
-        return f"no report for {figures.duration(self.age)}" if silent else self.worker.reason
+    def label(self) -> str:
+        """Its name and operation."""
+        return f"{self.name} {self.op}".strip()
 
 
-class RunRows(NamedTuple):
-    """An active run, or as much of it as has room."""
+class ActiveRun(NamedTuple):
+    """An active run with all its workers."""
 
     name: str
-    facts: tuple[str, ...]
+    facts: tuple[Note, ...]
     states: tuple[tuple[str, int], ...]
     """How many workers are in each state, worst first."""
-    totals: tuple[WorkerRow, ...]
-    rows: tuple[WorkerRow, ...]
-    verdict: tuple[str, ...] = ()
-    """Why it is slower than usual, in lines of the screen; empty if it is not, or if that is not known."""
-    hidden: int = 0
-    """How many rows have no room."""
+    totals: tuple[Row, ...]
+    rows: tuple[Row, ...]
+    slow: Slow | None = None
+    """Its last slow time."""
+
+    @property
+    def charted(self) -> tuple[Row, ...]:
+        """What has a chart: its totals or, where it has none, its rows."""
+        return self.totals or self.rows
+
+    @property
+    def slowness(self) -> int:
+        """How slow it is: 0 if it is not, 1 from the usual on, 2 from twice as slow on, 3 from four times on ..."""
+        ratios = [1.0]
+        for row in self.charted if self.is_slow else ():
+            now, usual = row.measured, row.usual
+            ratios += [now.latency / usual.latency] if now.latency and usual.latency else []
+            ratios += [usual.rate / now.rate] if now.rate and usual.rate else []
+        return 1 + int(math.log2(max(ratios))) if self.is_slow else 0
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it is slow now."""
+        return self.slow is not None and self.slow.end is None
 
 
 def severity(state: str) -> int:
     """The rank of a state, 0 for the worst; a state that only a newer exporter has ranks as unknown."""
-    return _STATES.index(state if state in _STATES else "unknown")
+    return list(STATES).index(state if state in STATES else "unknown")
 
 
 def total(measured: Sequence[Measured]) -> Measured:
@@ -100,11 +116,13 @@ def total(measured: Sequence[Measured]) -> Measured:
     )
 
 
-def active_runs(page: Page, now: float) -> list[RunRows]:
-    """Active runs with all their workers, stalled ones first, then the most recent; `now` in Unix seconds."""
-    runs = sorted((run for run in page.runs if run.active), key=lambda run: run.name)
-    runs.sort(key=lambda run: max((one.state == "stalled", one.start or 0.0) for one in run.workers), reverse=True)
-    return [_run(run, now) for run in runs]
+def active_runs(page: Page, now: float, judged: Judged = UNJUDGED) -> list[ActiveRun]:
+    """Active runs, the slowest first, then those that were slow, stalled ones, the most recent; `now`: Unix seconds."""
+    runs = [_run(run, now, judged) for run in sorted(page.runs, key=lambda run: run.name) if run.active]
+    begun = {run.name: max(worker.start or 0.0 for worker in run.workers) for run in page.runs if run.active}
+    return sorted(
+        runs, key=lambda run: (-run.slowness, run.slow is None, "stalled" not in dict(run.states), -begun[run.name])
+    )
 
 
 def labels_of(worker: Worker, measured: Measured, alone: bool) -> tuple[str, str]:
@@ -116,47 +134,63 @@ def labels_of(worker: Worker, measured: Measured, alone: bool) -> tuple[str, str
     return " ".join(parts), measured.op
 
 
-def _run(run: Run, now: float) -> RunRows:
+def _run(run: Run, now: float, judged: Judged) -> ActiveRun:
     workers = sorted(run.workers, key=lambda worker: natural(worker.name))
-    rows = [row for worker in workers for row in _rows(worker, now, alone=len(workers) == 1)]
+    alone = len(workers) == 1
+    rows = [row for worker in workers for row in _rows(worker, now, alone, judged.usual)]
     tools = sorted({worker.tool for worker in workers})
-    totals = [_total([row for row in rows if row.worker.tool == tool], alone=len(tools) == 1) for tool in tools]
+    totals = [_total([row for row in rows if row.worker.tool == tool], len(tools) == 1) for tool in tools]
     counts = Counter(worker.state for worker in workers)
-    return RunRows(
+    slow = judged.slow.get(run.name)
+    found = ActiveRun(
         run.name,
-        tuple(_facts(workers, now)),
+        tuple(_facts(workers, rows, now, slow)),
         tuple(sorted(counts.items(), key=lambda one: severity(one[0]))),
         tuple(row for row in totals if row),
         tuple(rows),
+        slow,
     )
+    if slow and slow.latency is not None and len(found.charted) == 1:  # the same usual latency as in the sentence
+        (row,) = found.charted
+        told = (row._replace(usual=Measured(rate=row.usual.rate, latency=slow.latency)),)
+        found = found._replace(totals=told) if found.totals else found._replace(rows=told)
+    return found
 
 
-def _total(rows: Sequence[WorkerRow], alone: bool) -> WorkerRow | None:
+def _rows(worker: Worker, now: float, alone: bool, usual: Mapping[tuple[str, ...], float]) -> Iterable[Row]:
+    """A row for each measured operation; one row for a worker without any."""
+    age = None if worker.last_report is None else max(0.0, now - worker.last_report)
+    for number, one in enumerate(worker.now or (Measured(),)):
+        name, op = labels_of(worker, one, alone)
+        p99 = one.quantiles.get("0.99")
+        apart = figures.apart(one.time, worker.report_interval, one.latency, p99, one.quantiles_time)
+        where = (worker.run, worker.name, one.job, one.op)
+        as_usual = Measured(rate=usual.get(usual_key(RATE, *where)), latency=usual.get(usual_key(LATENCY, *where)))
+        notes = tuple(_notes(worker, one, first=not number))
+        yield Row(worker, one, name or worker.name, op, age, apart, notes, as_usual)
+
+
+def _total(rows: Sequence[Row], alone: bool) -> Row | None:
     """The total of the workers of one tool; None if there is nothing to add up."""
     counted = [row for row in rows if not row.worker.observer and row.op not in row.worker.apart]
     workers = list({row.worker.name: row.worker for row in rows}.values())
     first = workers[0]
-    measured = [row.measured for row in counted if row.worker.now]
-    if len(measured) < 2 or first.whole_server or len({(worker.unit, worker.in_bytes) for worker in workers}) > 1:
+    counted = [row for row in counted if row.worker.now]
+    if len(counted) < 2 or first.whole_server or len({(worker.unit, worker.in_bytes) for worker in workers}) > 1:
         return None
-    together = total(measured)
+    together = total([row.measured for row in counted])
+    usual = [row.usual for row in counted]
     lags = [(abs((row.measured.time or 0.0) - (row.measured.quantiles_time or 0.0)), row.apart) for row in rows]
     _, apart = max((lag for lag in lags if lag[1]), default=(0.0, ""))
-    return WorkerRow(
-        Worker(first.run, "", first.tool, "", objective=_shared(worker.objective for worker in workers)),
+    objective = _shared(worker.objective for worker in workers)
+    return Row(
+        Worker(first.run, "", first.tool, "", unit=first.unit, objective=objective),
         together,
         "all" if alone else f"all {first.tool}",
         apart=apart,
-        notes=(*_bandwidth(together, first), *_lost(workers)),
+        notes=tuple(_bandwidth(together, first)),
+        usual=total(usual) if all(one.rate is not None for one in usual) else Measured(),
     )
-
-
-def _lost(workers: Sequence[Worker]) -> Iterable[Note]:
-    for word in dict.fromkeys(word for worker in workers for word in worker.lost):
-        known = [worker.lost[word] for worker in workers if word in worker.lost]
-        together = Loss(sum(one.count for one in known), sum(one.of for one in known))
-        if known[0].bad and together.count:
-            yield Note(together.text(word, None), bad=True)
 
 
 def _shared(values: Iterable[float | None]) -> float | None:
@@ -165,44 +199,43 @@ def _shared(values: Iterable[float | None]) -> float | None:
     return different.pop() if len(different) == 1 else None
 
 
-def _facts(workers: Sequence[Worker], now: float) -> Iterable[str]:
-    """What a run is, and its progress."""
+def _facts(workers: Sequence[Worker], rows: Sequence[Row], now: float, slow: Slow | None) -> Iterable[Note]:
+    """What a run is, its progress, and its objective."""
     starts = [worker.start for worker in workers if worker.start is not None]
     ends = [one.start + one.duration for one in workers if one.active and one.start is not None and one.duration]
     if starts:
-        yield figures.duration(max(0.0, now - min(starts)))
+        yield Note(figures.duration(max(0.0, now - min(starts))))
         if ends and max(ends) >= now:
-            yield f"{figures.duration(max(ends) - now)} left"
+            yield Note(f"{figures.duration(max(ends) - now)} left")
         if warming_up := figures.warming_up(max(worker.warmup for worker in workers), min(starts), now):
-            yield warming_up
-    yield ", ".join(sorted({f"{worker.tool} {_version(worker)}".strip() for worker in workers}))
+            yield Note(warming_up)
+    # The version without the tool's name and the packager's additions.
+    versions = {(one.tool, one.tool_version.removeprefix(f"{one.tool}-").split(" ")[0]) for one in workers}
+    yield Note(", ".join(sorted(" ".join(filter(None, version)) for version in versions)))
     if len(workers) == 1 and any(one.job for one in workers[0].now):  # its rows have the names of jobs
-        yield workers[0].name
-    objective = _shared(worker.objective for worker in workers)
+        yield Note(workers[0].name)
+    if slow and slow.busy is not None:
+        yield Note(f"processors of {slow.host} {slow.busy:.0%} busy")
+    yield from _objective(workers, rows)
+
+
+def _objective(workers: Sequence[Worker], rows: Sequence[Row]) -> Iterable[Note]:
+    """The objective that all workers share, and whether the highest mean latency meets it."""
+    objectives = {worker.objective for worker in workers}
+    if objectives == {None}:
+        yield Note("no objective")
+    objective = objectives.pop() if len(objectives) == 1 else None
     if objective is not None:
-        yield f"objective {figures.latency(objective)}"
-
-
-def _version(worker: Worker) -> str:
-    """The version without the tool's name and the packager's additions."""
-    return worker.tool_version.removeprefix(f"{worker.tool}-").split(" ")[0]
-
-
-def _rows(worker: Worker, now: float, alone: bool) -> Iterable[WorkerRow]:
-    """A row for each measured operation; one row for a worker without any."""
-    age = None if worker.last_report is None else max(0.0, now - worker.last_report)
-    for number, one in enumerate(worker.now or (Measured(),)):
-        name, op = labels_of(worker, one, alone)
-        p99 = one.quantiles.get("0.99")
-        apart = figures.apart(one.time, worker.report_interval, one.latency, p99, one.quantiles_time)
-        notes = tuple(_notes(worker, one, first=not number))
-        yield WorkerRow(worker, one, name or worker.name, op, age, apart, notes)
+        said = f"mean objective {figures.latency(objective)}"
+        means = [row.measured.latency for row in rows if row.measured.latency is not None]
+        missed = max(means, default=0.0) > objective
+        if means:
+            said += f": missed at {figures.latency(max(means))}" if missed else ": met"
+        yield Note(said, missed)
 
 
 def _notes(worker: Worker, measured: Measured, first: bool) -> Iterable[Note]:
     """Remarks; those about the worker as a whole are attached to its first row."""
-    if worker.objective is not None and (measured.latency or 0.0) > worker.objective:
-        yield Note(f"mean above the objective of {figures.latency(worker.objective)}", bad=True)
     yield from _bandwidth(measured, worker)
     if measured.target_rate:
         aim = f"{figures.rate(measured.target_rate)} {worker.unit}"

@@ -1,20 +1,21 @@
-"""The whole screen: active runs (slow ones first), alerts, vdisks and ended runs, in the space available."""
+"""The whole screen: active runs (slow ones first), curves, alerts, vdisks and ended runs, in the space available."""
 
-from textwrap import wrap
+from collections.abc import Sequence
 
 from rich.text import Text
 
-from ..model.cvm import Vdisk
 from ..values import numbers as figures
-from ..values.printable import printable
-from .blocks import Block, cut, fit, joined, line, rest, spread, text
+from .blocks import Block, cut, fit, joined, spread, text
 from .curves import Trends, curves
 from .ended import ended
-from .known import Judged, Known, Page
-from .rows import RunRows, active_runs
-from .table import brief, in_style, table
+from .known import Alert, Known, Page
+from .rows import ActiveRun, active_runs
+from .table import RunTable, brief, in_style
+from .vdisk_table import vdisks
 
-_SEVERITIES = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
+_STYLES = {"critical": "bold red", "warning": "yellow", "info": "cyan"}
+_HOW = frozenset({"severity", "layer", "since", "corrected"})
+"""Labels in which two alerts on the same thing may differ."""
 
 
 class Screen:
@@ -24,32 +25,34 @@ class Screen:
         self.exporter = exporter
         self._prometheus = prometheus
         self._trends = Trends()
-        self._moment = Known(0.0)
-        self._paused: Known | None = None
+        self._now: tuple[Known, Sequence[ActiveRun]] = Known(0.0), ()
+        self._paused: tuple[Known, Sequence[ActiveRun]] | None = None
         self._selected = ""
 
     def show(self, moment: Known) -> None:
         """Make this the current moment."""
-        before, self._moment = self._moment, moment
+        (before, _), judged = self._now, moment.judged._replace(slow={}) if moment.problem else moment.judged
+        runs = active_runs(moment.page or Page(), moment.now, judged)
+        self._now = moment, runs
         if moment.page is not None and moment.page is not before.page:
-            self._trends.add(active_runs(moment.page, moment.now), moment.now, moment.page.past)
+            self._trends.add(runs, moment.now, moment.page.past)
 
     def pause(self) -> None:
         """Pause, or resume."""
-        self._paused = None if self._paused else self._moment
+        self._paused = None if self._paused else self._now
 
     def select(self, step: int) -> None:
         """Put the next or the previous run first."""
-        moment = self._paused or self._moment
-        names = [run.name for run in _slow_first(moment)]
+        _, runs = self._paused or self._now
+        names = [run.name for run in runs]
         if names:
             at = names.index(self._selected) + step if self._selected in names else (0 if step > 0 else -1)
             self._selected = names[at % len(names)]
 
     def lines(self, width: int, height: int) -> list[Text]:
         """The screen, with the keys in the last line."""
-        moment = self._paused or self._moment
-        body = self._body(moment, width, height - 1)
+        moment, runs = self._paused or self._now
+        body = self._body(moment, runs, width, height - 1)
         keys = ["q quit", "j k run", "p resume" if self._paused else "p pause"]
         if not self._prometheus:
             keys.append("alerts: --prometheus URL")
@@ -60,37 +63,36 @@ class Screen:
 
     def snapshot(self, width: int) -> list[Text]:
         """Everything once, without charts, in as many lines as needed."""
-        return self._body(self._moment, width, 1_000_000, charts=False)
+        return self._body(*self._now, width, 1_000_000, charts=False)
 
-    def _body(self, moment: Known, width: int, height: int, charts: bool = True) -> list[Text]:
-        page = moment.page or Page()
-        verdicts = {} if moment.problem else moment.judged.verdicts
-        runs = [
-            run._replace(verdict=tuple(wrap(printable(verdicts.get(run.name, "")), max(1, width - 2))))
-            for run in _slow_first(moment)
-        ]
-        head = Block(lambda _: self._head(moment, page, width), 1 + 2 * bool(moment.problem), 3)
-        below = [self._alerts(moment.judged, moment.now)]
-        below += [] if moment.problem else [_vdisks(page, moment.now, width)]
-        results = ended(page, moment.now, width)
+    def _body(
+        self, moment: Known, runs: Sequence[ActiveRun], width: int, height: int, charts: bool = True
+    ) -> list[Text]:
+        page, lost, now = moment.page or Page(), bool(moment.problem), moment.now
+        alerts = _one_each(moment.judged.alerts or ())
+        head = self._head(moment, runs, len(alerts), width)
+        blocks = [Block(lambda _: head, [len(head)] * 4)]
         if runs:
-            rows = table(runs, width, self._selected, bool(moment.problem))
-            spare = height - head.wanted - rows.wanted - sum(block.wanted for block in below) - results.least
-            room = max(spare, height // 5) if charts and not moment.problem else 0
-            middle = [rows, curves(runs, self._selected, room, self._trends, moment.now, width)]
-        else:
-            shown = moment.page is not None and not moment.problem
-            middle = [Block(lambda _: [text("Nothing is running.", "dim")], int(shown), 1)]
-        return fit([head, *middle, *below, results], height)
+            blocks.append(RunTable(runs, now, width, self._selected, lost).block(height))
+            if charts and not lost:
+                blocks.append(curves(runs, self._selected, self._trends, now, width, height))
+        elif moment.page is not None and not lost:
+            blocks.append(Block(lambda _: [text("Nothing is running.", "dim")], (1, 1, 1, 1)))
+        blocks.append(self._alerts(alerts, moment.judged.problem, now))
+        if not lost:
+            blocks.append(vdisks(page, moment.judged.usual, now, width))
+        blocks.append(ended(page, now, width))
+        return fit(blocks, height)
 
-    def _head(self, moment: Known, page: Page, width: int) -> list[Text]:
-        states = [worker.state for worker in page.workers if worker.active]
+    def _head(self, moment: Known, runs: Sequence[ActiveRun], alerts: int, width: int) -> list[Text]:
+        states = [state for run in runs for state, count in run.states for _ in range(count)]
         counts = [
             in_style(f"{states.count(state)} {state}", state) for state in ("stalled", "running") if state in states
         ]
+        if slow := sum(run.is_slow for run in runs):
+            counts.append(text(f"{slow} slow", "bold yellow"))
         if self._prometheus and moment.judged.alerts is not None:
-            count = len(moment.judged.alerts)
-            counts.append(text(f"{count or 'no'} alert{'s' * (count != 1)}", "bold red" if count else "dim"))
+            counts.append(text(f"{alerts or 'no'} alert{'s' * (alerts != 1)}", "bold red" if alerts else "dim"))
         known = counts if not moment.problem else []
         left = joined([text("benchwatch", "bold"), *known, text(self.exporter, "dim")])
         head = [spread(left, text(figures.clock_time(moment.now), "dim"), width)]
@@ -100,70 +102,29 @@ class Screen:
             head.append(text(f"Trying again. {moment.advice}", "red"))
         return head
 
-    def _alerts(self, judged: Judged, now: float) -> Block:
-        alerts = judged.alerts or ()
-
+    def _alerts(self, alerts: Sequence[Alert], problem: str, now: float) -> Block:
         def draw(lines: int) -> list[Text]:
-            drawn = [text(judged.problem or f"Alerts of {self._prometheus}", "bold")]
-            shown = cut(alerts, lines - 1)
-            for alert in shown:
-                style = _SEVERITIES.get(alert.severity, "")
-                age = text(brief(max(0.0, now - alert.since)))
-                parts = joined([text(alert.severity, style), age, text(alert.name, style)], " ")
-                drawn.append(parts.append("  ").append_text(text(alert.summary)))
-            return drawn + rest(len(alerts) - len(shown))
+            shown, more = cut(alerts, lines - 1)
+            return [
+                text(problem or f"Alerts of {self._prometheus}", "bold"),
+                *(_alert(one, now) for one in shown),
+                *more,
+            ]
 
-        return Block(draw, 1 + len(alerts) if alerts or judged.problem else 0, 4)
-
-
-def _slow_first(moment: Known) -> list[RunRows]:
-    verdicts = {} if moment.problem else moment.judged.verdicts
-    return sorted(active_runs(moment.page or Page(), moment.now), key=lambda run: run.name not in verdicts)
+        wanted = 1 + len(alerts) if alerts or problem else 0
+        return Block(draw, (min(wanted, 4), wanted, wanted, wanted))
 
 
-def _vdisks(page: Page, now: float, width: int) -> Block:
-    """The vdisks: those of the benchmark (mapped) first, then by latency, slowest first."""
-    vdisks = sorted(page.vdisks, key=lambda vdisk: (not vdisk.vm, -max(vdisk.latencies.values(), default=0.0)))
-    mapped = sum(bool(vdisk.vm) for vdisk in vdisks)
-    polls = [
-        text(f"{cvm.name} does not answer", "bold red")
-        if not cvm.up
-        else text(f"{cvm.name} not read yet", "dim")
-        if cvm.last_success is None
-        else text(f"{cvm.name} read {figures.age(now - cvm.last_success)}", "dim")
-        for cvm in page.cvms
-    ]
-
-    def draw(lines: int) -> list[Text]:
-        drawn = [joined([text("vdisks", "bold"), joined(polls)], "  ")]
-        if not vdisks:
-            return drawn
-        shown = cut(vdisks, lines - 2)
-        name = min(width - 2 - 7 * 8, max((text(_vdisk_name(vdisk)).cell_len for vdisk in shown), default=0) + 2)
-        name = max(name, len("seen by the VM"))
-        titles = ("read/s", "write/s", "read", "write", "oplog", "rnd r", "rnd w")
-        head = line((text("  seen by the VM"), name + 2, "left"), *((text(title), 7, "right") for title in titles))
-        head.stylize("dim")
-        return [*drawn, head, *(_vdisk(vdisk, name) for vdisk in shown), *rest(len(vdisks) - len(shown))]
-
-    wanted = 2 + (mapped + (mapped < len(vdisks)) if mapped else len(vdisks))
-    return Block(draw, wanted if page.cvms else 0, 3 + min(mapped, 2))
+def _one_each(alerts: Sequence[Alert]) -> list[Alert]:
+    """Of alerts with one name on one thing, the first: the most severe."""
+    found: dict[frozenset[tuple[str, str]], Alert] = {}
+    for alert in alerts:
+        where = {name: value for name, value in alert.labels.items() if name not in _HOW}
+        found.setdefault(frozenset((where or {"summary": alert.summary}).items()) | {("", alert.name)}, alert)
+    return list(found.values())
 
 
-def _vdisk_name(vdisk: Vdisk) -> str:
-    return " ".join(part for part in (vdisk.vm, vdisk.disk, vdisk.role) if part) or f"{vdisk.cvm} {vdisk.vdisk}"
-
-
-def _vdisk(vdisk: Vdisk, name: int) -> Text:
-    cells = [
-        figures.rate(vdisk.rates.get("read")),
-        figures.rate(vdisk.rates.get("write")),
-        figures.latency(vdisk.latencies.get("read")),
-        figures.latency(vdisk.latencies.get("write")),
-        *(_share(part) for part in (vdisk.oplog, vdisk.random.get("read"), vdisk.random.get("write"))),
-    ]
-    return line((text(f"  {_vdisk_name(vdisk)}"), name + 2, "left"), *((text(cell), 7, "right") for cell in cells))
-
-
-def _share(ratio: float | None) -> str:
-    return figures.NOT_MEASURED if ratio is None else f"{ratio:.0%}"
+def _alert(alert: Alert, now: float) -> Text:
+    style = _STYLES.get(alert.severity, "")
+    parts = [text(f"{alert.severity:8}", style), text(f"{brief(max(0.0, now - alert.since)):>4}")]
+    return joined([*parts, text(alert.name, style), text(f" {alert.summary}")], " ")

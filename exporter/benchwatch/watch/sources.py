@@ -1,12 +1,13 @@
-"""The sources of what is shown: the exporter (/api/runs, /api/cvms), and a Prometheus.
+"""The sources of what is shown: the exporter (/api/runs, /api/cvms), and a Prometheus with the rules of benchwatch.
 
 For the exporter, proxies and netrc files are ignored. User and password come from the URL; REQUESTS_CA_BUNDLE names a
 file of trusted certificates.
 """
 
 import os
+import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import TypeVar
@@ -17,6 +18,7 @@ import requests
 import urllib3
 
 from ..metrics.prometheus import Prometheus, PrometheusError
+from ..metrics.prometheus import text as quoted
 from ..model.cvm import Cvm
 from ..model.documents import CvmsDocument, RunDocument, RunsDocument
 from ..model.run import Report
@@ -24,10 +26,10 @@ from ..values.addresses import server_url, without_user
 from ..values.errors import reason_of, root_cause
 from ..values.version import VERSION
 from ..values.web import session
-from ..why.exported import INFO, UNSEEN
-from .known import Alert, Judged, Page
+from ..why.exported import INFO, SECONDS, SINCE, UNSEEN
+from .known import Alert, Judged, Page, Slow, usual_key
 
-SLOW_EVERY = 10.0
+_SLOW_EVERY = 10.0
 """Seconds between two readings of the CVMs."""
 _TIMEOUT = 3.0
 """Seconds allowed for a whole answer."""
@@ -37,13 +39,39 @@ _CLOCKS_DIFFER = 2.0
 """Difference in seconds above which the exporter's clock counts: an answer may take that long."""
 _RUNS_ASKED = 50
 """Largest number of runs whose reports are requested at once."""
-_SEVERITIES = ("critical", "warning", "info")
-_FRESH = 5
-"""Seconds after which what was said no longer counts: a text that another one replaced ends at once."""
 _RUNNING = "Is `benchwatch serve` running there, and is the URL right?"
+_REFUSALS = {
+    401: ("requires a user and a password: http://USER:PASSWORD@HOST:PORT", ""),
+    404: ("has no such page (HTTP status 404)", _RUNNING),
+}
+"""What an HTTP status means, and what to check."""
 
-
+_SAID = (
+    f"{INFO.name} or on (run) last_over_time({INFO.name}[5s])"
+    f' or last_over_time({{__name__=~"{SINCE.name}|{SECONDS.name}"}}[5s]) or run:benchmark_slow:info'
+    ' or label_replace(last_over_time(run:benchmark_slow:since[10m]), "is", "begin", "", "")'
+    ' or label_replace(max_over_time(timestamp(run:benchmark_slow:since)[10m:1s]), "is", "end", "", "")'
+    ' or label_replace(run:benchmark_slow:since, "is", "now", "", "")'
+)
+"""Slow runs, why they are, and the last slow times. A scrape may fail, and a text that another one replaced ends."""
+_HELD = 3.0
+"""Seconds for which the rules hold a slow second."""
+_COUNTS = 5.0
+"""Seconds from which on a slow time that is over is shown."""
+_BUSY = (
+    'clamp_min(1 - sum by (host) (rate(node_cpu_seconds_total{mode=~"idle|iowait",host=~%s}[15s]))'
+    ' / count by (host) (node_cpu_seconds_total{mode="idle",host=~%s}), 0)'
+)
+"""Of hosts. Waiting for I/O is idle time: a processor then has nothing to do."""
+RATE, LATENCY = "worker:operations:rate_median5m", "worker:latency_seconds:median5m"
+VDISK_RATE, VDISK_LATENCY = "vdisk:operations:rate_median10m", "vdisk:latency_seconds:median10m"
+VDISK_OPLOG = "vdisk:oplog_write_ratio:median10m"
+_USUAL = f'{{__name__=~"{"|".join((RATE, LATENCY, VDISK_RATE, VDISK_LATENCY, VDISK_OPLOG))}",quantile=""}}'
+_USUAL_EVERY = 15.0
+"""Seconds between two evaluations of these rules."""
+_SEVERITIES = ("critical", "warning", "info")
 _Decoded = TypeVar("_Decoded")
+_Found = list[tuple[Mapping[str, str], float]]
 
 
 class SourceUnreadable(Exception):
@@ -52,29 +80,6 @@ class SourceUnreadable(Exception):
     def __init__(self, clause: str, advice: str = _RUNNING) -> None:
         super().__init__(clause)
         self.advice = advice
-
-
-def _refusal(status: int) -> tuple[str, str]:
-    """What an HTTP status means, and what to check."""
-    return {
-        401: ("requires a user and a password: http://USER:PASSWORD@HOST:PORT", ""),
-        403: ("denies access to this user or certificate (HTTP status 403)", ""),
-        404: ("has no such page (HTTP status 404)", _RUNNING),
-    }.get(status, (f"answers with HTTP status {status}", _RUNNING))
-
-
-def _why(error: BaseException) -> SourceUnreadable:
-    """What a failed request means, from its root cause."""
-    cause = root_cause(error)
-    if isinstance(error, requests.Timeout) or isinstance(cause, TimeoutError):
-        return SourceUnreadable(f"does not answer within {_TIMEOUT:g} s")
-    verification = getattr(cause, "verify_message", "")
-    if verification:
-        return SourceUnreadable(
-            f"has a certificate that is not trusted ({verification})",
-            advice="Set REQUESTS_CA_BUNDLE to a file of trusted certificates.",
-        )
-    return SourceUnreadable(f"cannot be reached: {reason_of(cause)}")
 
 
 class WatchedExporter:
@@ -96,35 +101,30 @@ class WatchedExporter:
         self._past: dict[tuple[str, str], Sequence[Report]] = {}
 
     def read(self) -> Page:
-        """The runs as they are now, and the CVMs as of at most SLOW_EVERY seconds ago. Raises SourceUnreadable."""
+        """The runs as they are now, and the CVMs as of at most ten seconds ago. Raises SourceUnreadable."""
         now = time.monotonic()
         document = self._document("/api/runs", RunsDocument)
         ahead = self._clock() - document.time
         if now >= self._due:
             self._cvms = self._document("/api/cvms", CvmsDocument).cvms
-            self._due = now + SLOW_EVERY
+            self._due = now + _SLOW_EVERY
         active = {run.name for run in document.runs if run.active}
         new, self._begun = sorted(active - self._begun)[:_RUNS_ASKED], active
-        self._past = {key: reports for key, reports in self._past.items() if key[0] in active} | self._reported(new)
-        return Page(document.runs, self._cvms, self._past, ahead if abs(ahead) > _CLOCKS_DIFFER else 0.0)
-
-    def _reported(self, names: Sequence[str]) -> dict[tuple[str, str], Sequence[Report]]:
-        """The reports that the exporter still has of these runs."""
-        found: dict[tuple[str, str], Sequence[Report]] = {}
-        for name in names:
+        self._past = {key: reports for key, reports in self._past.items() if key[0] in active}
+        for name in new:
             with suppress(SourceUnreadable):  # it has just gone: its chart begins now
                 path = f"/api/runs/{quote(name, safe='', errors='surrogateescape')}"
-                run = self._document(path, RunDocument).run
-                found |= {(one.run, one.name): one.reports for one in run.workers if not one.observer}
-        return found
+                workers = self._document(path, RunDocument).run.workers
+                self._past |= {(one.run, one.name): one.reports for one in workers if not one.observer}
+        return Page(document.runs, self._cvms, self._past, ahead if abs(ahead) > _CLOCKS_DIFFER else 0.0)
 
     def _document(self, path: str, kind: type[_Decoded]) -> _Decoded:
         """An answer. Raises SourceUnreadable."""
         body = bytearray()
         try:
             with self._session.get(self._url + path, timeout=_TIMEOUT, stream=True) as response:
-                if response.status_code != 200:
-                    raise SourceUnreadable(*_refusal(response.status_code))
+                if (status := response.status_code) != 200:
+                    raise SourceUnreadable(*_REFUSALS.get(status, (f"answers with HTTP status {status}", _RUNNING)))
                 for chunk in response.iter_content(65536):
                     body += chunk
                     if len(body) > _LARGEST:
@@ -136,6 +136,17 @@ class WatchedExporter:
             raise SourceUnreadable("is not a benchwatch exporter") from error
 
 
+def _why(error: BaseException) -> SourceUnreadable:
+    """What a failed request means, from its root cause."""
+    cause = root_cause(error)
+    if isinstance(error, requests.Timeout) or isinstance(cause, TimeoutError):
+        return SourceUnreadable(f"does not answer within {_TIMEOUT:g} s")
+    if verification := getattr(cause, "verify_message", ""):
+        clause = f"has a certificate that is not trusted ({verification})"
+        return SourceUnreadable(clause, "Set REQUESTS_CA_BUNDLE to a file of trusted certificates.")
+    return SourceUnreadable(f"cannot be reached: {reason_of(cause)}")
+
+
 class WatchedPrometheus:
     """A Prometheus that evaluates the rules."""
 
@@ -145,14 +156,17 @@ class WatchedPrometheus:
         self.name = without_user(address)
         """The URL without user and password."""
         self._prometheus = Prometheus(address, _TIMEOUT)
+        self._medians: dict[float | None, _Found] = {}
+        """Usual values as of the begin of a slow time, Unix seconds; None: of now."""
+        self._due = 0.0
 
     def read(self) -> Judged:
-        """Firing alerts and verdicts, or why there are none."""
+        """Firing alerts, slow times and usual values, or why there are none."""
         alerts = None
         try:
             alerts = self._alerts()
-            said = self._prometheus.at(f"max by (run, text) (last_over_time({INFO.name}[{_FRESH}s]))")
-            return Judged(alerts, {labels.get("run", ""): labels.get("text", "") for labels, _ in said})
+            slow = self._slow()
+            return Judged(alerts, slow, self._usual(slow))
         except PrometheusError as error:
             return Judged(alerts, problem=str(error))
         except (KeyError, TypeError, ValueError, AttributeError):
@@ -162,16 +176,63 @@ class WatchedPrometheus:
         """Most severe first, then most recent."""
         firing = [
             Alert(
-                name=alert["labels"].get("alertname", ""),
-                severity=alert["labels"].get("severity", ""),
-                summary=alert.get("annotations", {}).get("summary", ""),
-                since=datetime.fromisoformat(alert["activeAt"]).timestamp(),
+                alert["labels"].get("alertname", ""),
+                alert["labels"].get("severity", ""),
+                alert.get("annotations", {}).get("summary", ""),
+                datetime.fromisoformat(alert["activeAt"]).timestamp(),
+                alert["labels"],
             )
             for alert in self._prometheus.firing()
-            if alert["labels"].get("alertname") != UNSEEN
         ]
-        return sorted(firing, key=lambda alert: (_rank(alert.severity), -alert.since))
+        ranks = {severity: rank for rank, severity in enumerate(_SEVERITIES)}
+        shown = (alert for alert in firing if alert.name != UNSEEN)
+        return sorted(shown, key=lambda alert: (ranks.get(alert.severity, len(ranks)), -alert.since))
 
+    def _slow(self) -> dict[str, Slow]:
+        texts: dict[str, str] = {}
+        hosts: dict[str, str] = {}
+        usual: dict[str, float] = {}
+        times: dict[str, dict[str, float]] = {}
+        for labels, value in self._prometheus.at(_SAID):
+            run, name = labels.get("run", ""), labels.get("__name__")
+            if "host" in labels:
+                hosts[run] = labels["host"]
+            if "text" in labels:
+                texts[run] = labels["text"]
+            elif labels.get("when") == "usual":
+                usual[run] = usual.get(run, 0.0) + value
+            elif name == SINCE.name or "is" in labels:
+                times.setdefault(run, {})[labels.get("is", "why")] = value
+        slow = {}
+        for run in texts.keys() | times.keys():
+            found = times.get(run, {})
+            begin = found.get("begin", 0.0)
+            if run in texts or "now" in found:
+                since = found.get("why", begin)
+                slow[run] = Slow(since, None, texts.get(run, ""), usual.get(run), hosts.get(run, ""))
+            elif (end := found.get("end", 0.0) - _HELD) - begin >= _COUNTS:
+                slow[run] = Slow(begin, end)
+        if shown := {re.escape(one.host) for one in slow.values() if one.host}:
+            which = quoted("|".join(sorted(shown)))
+            busy = {labels.get("host"): value for labels, value in self._prometheus.at(_BUSY % (which, which))}
+            slow = {run: one._replace(busy=busy.get(one.host)) for run, one in slow.items()}
+        return slow
 
-def _rank(severity: str) -> int:
-    return _SEVERITIES.index(severity) if severity in _SEVERITIES else len(_SEVERITIES)
+    def _usual(self, slow: Mapping[str, Slow]) -> dict[tuple[str, ...], float]:
+        """Of slow runs, and of vdisks while one is slow, as of the begin: later, the medians take in what is slow."""
+        begins = {run: one.begin for run, one in slow.items() if one.end is None}
+        if time.monotonic() >= self._due:
+            self._medians.pop(None, None)
+            self._due = time.monotonic() + _USUAL_EVERY
+        wanted = {None, *begins.values()}
+        for begin in wanted - self._medians.keys():
+            self._medians[begin] = self._prometheus.at(_USUAL, begin)
+        self._medians = {begin: self._medians[begin] for begin in wanted}
+        first = min(begins.values(), default=None)
+        found = {}
+        for begin, medians in self._medians.items():
+            for labels, value in medians:
+                if begin == (begins.get(labels["run"]) if "run" in labels else first):
+                    names = ("__name__", "run", "worker", "job", "op", "cvm", "vdisk")
+                    found[usual_key(*(labels.get(name, "") for name in names))] = value
+        return found
