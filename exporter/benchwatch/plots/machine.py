@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import cycle
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from .plot import Marks, Plot
 from .prometheus_of_run import PrometheusOfRun
 from .run_view import View
 from .section import Section
-from .slowness import why_slow
+from .slowness import slowness, why_slow
 from .time_lines import Line
 from .traces import Trace, time_plot
 
@@ -33,6 +32,8 @@ _DESTINATION = "nutanix_vdisk_write_destination_ratio"
 _FRONTEND = "max by (cvm, vdisk, op) (nutanix_vdisk_frontend_{})"
 _OPLOG = f'max by (cvm, vdisk) ({_DESTINATION}{{destination="oplog"}}) or 0 * max by (cvm, vdisk) ({_DESTINATION})'
 """The page leaves cells without a value empty: 0 if other cells of the vdisk are filled."""
+_LOG = ("log", "wal")
+"""Roles of disks with a log; any other is data."""
 _MOST = 6
 """Maximum of devices or vdisks on a plot: those with a role, otherwise the busiest."""
 
@@ -42,16 +43,8 @@ def reasons(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterato
     prometheus = Prometheus(url, timeout)
     for run in (run for run in runs if run.length):
         with suppress(PrometheusError):  # which the sections below name
-            yield from why_slow(prometheus, run, f"Why {run.name if len(runs) > 1 else 'it'} was slow", _doubts(run))
-
-
-def _doubts(run: View) -> list[str]:
-    """What makes it uncertain which time was looked at."""
-    doubt = (
-        f"{run.name} has no timestamps in its output and is dated by file modification times: if the files were "
-        "copied since, what follows is of another time."
-    )
-    return [doubt] if run.by_file_time else []
+            title = f"Why {run.name if len(runs) > 1 else 'it'} was slow"
+            yield from why_slow(slowness(prometheus, run), title)
 
 
 def sections(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterator[Section]:
@@ -62,7 +55,7 @@ def sections(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterat
             yield Section(f"Disks{whose}", notes=[f"Prometheus was not asked: {run.name} does not say when it began."])
             continue
         prometheus = PrometheusOfRun(url, run, timeout)
-        doubts = _doubts(run)
+        doubts = run.doubts
         try:
             hosts = {worker.runfile.server for worker in run.timelines}
             hosts |= _named(prometheus, run, 'benchwatch_run_host_info{{{},role="server"}}', "host")
@@ -196,7 +189,7 @@ def _chosen(
     """The devices or vdisks with a role, the log first; without roles, the busiest."""
     most = sorted(busy, key=lambda one: float(np.sum(one.values)), reverse=True)
     found = dict.fromkeys(_identity(one, names) for one in most)
-    with_role = sorted((role not in ("log", "wal"), role, one) for one, role in roles.items() if one in found)
+    with_role = sorted((role not in _LOG, role, one) for one, role in roles.items() if one in found)
     return [one for *_, one in with_role][:_MOST] or list(found)[:_MOST]
 
 
@@ -227,12 +220,19 @@ def _plots(
     if not found:
         return
     found.sort(key=lambda item: chosen.index(item[0]))
-    colours = dict(zip(dict.fromkeys(thing for thing, *_ in found), cycle(theme.SERIES), strict=False))
-    several = len({place for (place, _), *_ in found}) > 1
+    things = list(dict.fromkeys(thing for thing, *_ in found))
+    kinds = {thing: "log" if roles[thing] in _LOG else "data" for thing in things if thing in roles}
+    apart = len(set(kinds.values())) == len(things)
+    several = len({place for place, _ in things}) > 1
     first = min(operation for _, operation, _ in found)
     traces = []
-    for (place, name), operation, line in found:
-        parts = (roles.get((place, name), ""), name, f"on {place}" if several else "", operation)
-        key = " ".join(part for part in parts if part)
-        traces.append(Trace(line, key, operation, colours[place, name], operation != first))
+    for thing, operation, line in found:
+        place, name = thing
+        what = f"{roles[thing]} {'vdisk' if labels[1] == 'vdisk' else 'disk'}" if thing in roles else ""
+        key = " ".join(part for part in (what, name, f"on {place}" if several else "", operation) if part)
+        if apart:  # a role of its own has a colour of its own
+            traces.append(Trace(line, key, operation, theme.OF_ROLE[kinds[thing], operation]))
+        else:
+            colour = theme.SERIES[things.index(thing) % len(theme.SERIES)]
+            traces.append(Trace(line, key, operation, colour, operation != first))
     yield time_plot(title, traces, run.length, unit, Marks(run.warmup), caption)

@@ -64,7 +64,8 @@ def rendered(section: Section) -> str:
     for plot in section.figures:
         figures += _figure(plot, caption=plot.caption not in captions)
         captions.add(plot.caption)
-    return f"<section><h2>{in_html(section.title)}</h2>{section.html}{notes}{figures}</section>\n"
+    title = f"<h2>{in_html(section.title)}</h2>" if section.title else ""
+    return f"<section>{title}{section.html}{notes}{figures}</section>\n"
 
 
 def _figure(plot: Plot, *, caption: bool) -> str:

@@ -210,9 +210,10 @@ def _notes(stage: Stage) -> Iterator[str]:
 
 def _tables(runs: Sequence[View], known: Collection[str]) -> Iterator[Section]:
     """What the tools reported, and how; without the parameters that are `known` from a comparison."""
+    kept = {run.name: objectives(run.timelines, run.warmup) for run in runs}
     for title, make in (
         ("Results", run_tables.results),
         ("Parameters", run_tables.shared_parameters),
-        ("Environment", partial(run_tables.environment, known=known)),
+        ("Environment", partial(run_tables.environment, objectives=kept, known=known)),
     ):
         yield from attempted_section(title, partial(make, runs))
