@@ -414,7 +414,7 @@ def test_alerts_that_fire_are_shown_those_of_other_runs_are_not(pgbench: Path) -
     answers = dict(zip(texts(tree, "#answers dt"), texts(tree, "#answers dd"), strict=True))
     assert answers == {
         "Objective": "met, mean 3.83 ms against 5 ms, above it in 4 of 16 reports",
-        "Alerts": f"4 fire ThroughputZero critical {EVIL} critical : {EVIL} "
+        "Alerts": f"4 alerts fire ThroughputZero critical {EVIL} critical : {EVIL} "
         "RunSlow warning : a is slow: database and Slow",
     }
     assert texts(tree, "#machine .note") == ["Prometheus has no disk of node_exporter with any I/O in this time."]

@@ -201,7 +201,8 @@ def _alerts(firing: Sequence[_Alert], run: str) -> str:
     lines = [_alert(name, alerts, run) for name, alerts in named.items()]
     others = ", ".join(map(in_html, [*named][_IN_FULL:]))
     lines = lines[:_IN_FULL] + ([f"and {others}"] if others else [])
-    return f"<b>{len(named)} fire{'s' * (len(named) == 1)}</b>" + "".join(f"<br>{line}" for line in lines)
+    many = f"{len(named)} alerts fire" if len(named) > 1 else "1 alert fires"
+    return f"<b>{many}</b>" + "".join(f"<br>{line}" for line in lines)
 
 
 def _alert(name: str, alerts: Sequence[_Alert], run: str) -> str:
@@ -209,7 +210,7 @@ def _alert(name: str, alerts: Sequence[_Alert], run: str) -> str:
     annotations = alerts[0].get("annotations", {})
     said = (annotations.get("summary", "") or annotations.get("description", "")).replace(f"{run}/", "")
     things = {tuple(sorted((k, v) for k, v in _labels(one).items() if k != "severity")) for one in alerts}
-    more = f" (and {len(things) - 1} more)" if len(things) > 1 else ""
+    more = f" ({len(things)} in all)" if len(things) > 1 else ""
     severity = _labels(alerts[0]).get("severity", "")
     kind = "bad" if severity == _CRITICAL else "warn"
     return (
