@@ -156,7 +156,7 @@ def test_several_runs_are_compared_with_the_first(place: Place, tmp_path: Path) 
     assert rows["TPS"][:3] == ["47.6", "47.6", "0.0 %"]
     assert rows["shared_buffers"] == ["1GB", "8GB"]
     chips = re.findall(r'class="chip".*? stroke="(.*?)"', page.source)
-    assert chips == ["var(--s0)", "var(--s1)"] * 3, "in the legend and two tables: the colours of the reader's theme"
+    assert chips == ["var(--s0)", "var(--s1)"] * 2, "in two tables: the colours of the reader's theme"
     assert "Parameters of all runs" in page.text("h2")
     assert rows["fsync"] == ["on"]
     assert [title for title in page.text("h3") if "heatmap" in title] == [

@@ -459,7 +459,7 @@ def test_the_page_of_a_slow_run_begins_with_what_a_reader_asks(url: str, place: 
     assert banner.startswith("Was slow from 11:48:40 UTC (2:00 into the run) until it ended (20 s), over: because of")
     assert said == {"Why": CASES["log device"][2], "Objective": "none set", "Alerts": "none fires"}
     assert rows == [
-        ["", "usually", "slow (mean)", ""],
+        ["", "usually, 2m 00s before", "slow, mean from 2:00 to 2:20", ""],
         ["TPS", "1,000", "152", "15 % of usual"],
         ["mean latency", "6 ms", "49 ms", "8.2 x usual"],
         ["processors of client1", "10 % busy", "10 % busy", "not the cause"],

@@ -48,7 +48,6 @@ _ROOM = 0.03
 _LEAST_SHARE = 1 / 3
 """Fraction of the height that lines keep if the axis also reaches the objective."""
 _BREAK = np.array([np.nan])
-_DASHES = {"dashed": "dash", "dotted": "dot"}
 _HEAT = ((0.0, "#3d87db38"), (0.33, "#4a70d6bf"), (0.67, "#bd4d9ef2"), (1.0, "#f58738"))
 """From pale to strong, so that it works on light and dark pages."""
 
@@ -133,7 +132,7 @@ def _traces(one: Drawing, plot: Plot, x_factor: float, y_factor: float, least: f
         for values in (one.y, one.low, one.high)
     )
     assert y is not None
-    line: Figure = {"color": _colour(one.colour), "width": 1.6, "dash": _DASHES.get(one.look, "solid")}
+    line: Figure = {"color": _colour(one.colour), "width": 1.6, "dash": "dash" if one.look == "dashed" else "solid"}
     found: Figure = {
         "type": "scatter",
         "name": _text(one.name),

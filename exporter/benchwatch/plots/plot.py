@@ -8,7 +8,7 @@ import numpy as np
 from .axes import Axis
 from .time_lines import Array, Span
 
-Look = Literal["line", "dashed", "dotted", "steps", "points", "bars"]
+Look = Literal["line", "dashed", "steps", "points", "bars"]
 
 
 class Drawing(NamedTuple):

@@ -69,11 +69,6 @@ class View(NamedTuple):
         """The series of that family, with the worker that each belongs to."""
         return ((timeline, series) for timeline in self.timelines for series in timeline.get(family))
 
-    def of_roles(self, tool: str, roles: Roles) -> "View":
-        """Only with the workers of one tool, which has these roles."""
-        mine = [worker for worker in self.timelines if worker.tool == tool and worker.roles is roles]
-        return self._replace(timelines=mine)
-
     def line(self, series: Series) -> Line:
         """A series over its time."""
         return Line(series.times - self.start, series.values)
@@ -181,8 +176,11 @@ def stages(runs: Sequence[View]) -> Iterator[Stage]:
     """One for each tool, and for each of its units."""
     for tool in TOOLS:
         for roles in tool.roles:
-            mine = [run.of_roles(tool.name, roles) for run in runs]
-            mine = [run for run in mine if run.timelines]
+            mine = [
+                run._replace(timelines=workers)
+                for run in runs
+                if (workers := [one for one in run.timelines if one.tool == tool.name and one.roles is roles])
+            ]
             if mine:
                 yield Stage(mine, roles)
 

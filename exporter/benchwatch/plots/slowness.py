@@ -11,7 +11,7 @@ import numpy as np
 
 from ..metrics.prometheus import Prometheus, Samples, text
 from ..show.content import Column, TableRow
-from ..values.numbers import clock, duration
+from ..values.numbers import clock
 from ..values.printable import in_html
 from ..why.explanation import Explanation, sentence, shown_stages
 from ..why.past import MOST, explanations
@@ -52,6 +52,13 @@ class Slowness(NamedTuple):
     def span(self, one: Explanation) -> Span:
         """When it was slow, elapsed seconds."""
         return Span(max(0.0, one.begin - self.run.start), min(one.end - self.run.start, self.run.length))
+
+    def seconds(self, one: Explanation) -> str:
+        """Which seconds of a slow time its figures are the mean of, in words."""
+        begin, end = self.span(one)
+        if self.lasts(one) and one.end - one.moment <= 1:
+            return f"since {clock(begin)}"
+        return f"from {clock(begin)} to {clock(min(one.moment - self.run.start, end))}"
 
 
 def slowness(prometheus: Prometheus, run: View) -> Slowness:
@@ -111,19 +118,12 @@ def _stages(of: Slowness, one: Explanation) -> Plot:
     when = _elapsed(of.span(one), lasts=of.lasts(one))
     return Plot(
         f"What an operation waits for, usually and {when}",
-        f"Usually: {one.armed}. Slow: the {window(one)}.",
+        f"Usually: {one.armed}. Slow: the mean {of.seconds(one)}.",
         _WAITS,
         Axis("", str, ticks=[(0.0, "usually"), (1.0, "slow")]),
         drawings,
         f"From usually to slow: {said}",
     )
-
-
-def window(one: Explanation) -> str:
-    """Which seconds of a slow time its figures are the mean of, in words."""
-    length = one.moment - one.begin
-    whole = one.end and one.end - one.moment <= 1
-    return "mean" if whole else f"mean of its first {duration(length)}"
 
 
 def _spans(times: Array) -> list[Span]:

@@ -113,7 +113,7 @@ class Contents:
     def __init__(self, runs: Sequence[View]) -> None:
         self._runs = runs
         self._chapters = list(_chapters(runs))
-        self._sides = {run.side: run.colour for run in runs}
+        self._sides = list(dict.fromkeys(run.side for run in runs))
 
     def document(self, prometheus: str) -> tuple[str, list[str]]:
         """The whole page, and a sentence about each part of it that could not be made.
@@ -134,7 +134,6 @@ class Contents:
             title,
             lines,
             tiles if len(tiles) <= _MOST_TILES else [],
-            list(self._sides.items()) if len(self._sides) > 1 else [],
             sections,
             list(dict.fromkeys(text for one in self._chapters for text in one.warnings)),
         )

@@ -12,7 +12,7 @@ import numpy as np
 from ..history.timeline import Timeline
 from ..metrics.prometheus import Prometheus, Samples, text
 from ..plots.axes import count, time
-from ..plots.slowness import Slowness, window
+from ..plots.slowness import Slowness
 from ..results.result_view import objectives
 from ..show.as_html import table_html
 from ..show.content import Column, Table, TableRow, Tone
@@ -58,8 +58,9 @@ class Answers(NamedTuple):
         lines += f"<dt>Alerts</dt><dd>{_alerts(self.firing, self.found.run.run)}</dd>"
         figures = ""
         if last:
-            slow = f"slow ({window(last)})"
-            columns = [Column("", right=False), Column("usually"), Column(slow), Column(" ", right=False)]
+            before = duration(last.begin - max(self.found.run.start, last.begin - _USUAL))
+            heads = f"usually, {before} before", f"slow, mean {self.found.seconds(last)}"
+            columns = [Column("", right=False), *map(Column, heads), Column(" ", right=False)]
             figures = table_html(Table(columns, self.figures))
         return f'{self._state(last)}<div class="answers"><dl>{lines}</dl>{figures}</div>'
 

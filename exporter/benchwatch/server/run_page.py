@@ -95,7 +95,7 @@ def _now(view: Run, now: float, boards: str) -> str:
     shown += "".join(f'<p class="soft">{in_html(text)}</p>' for text in said if text)
     if len(workers) > 1:
         shown += _table(workers, now)
-    return cells.faults(view.problems) + shown + _left(workers, now)
+    return cells.faults(view.problems) + shown
 
 
 def _boards(view: Run, now: float, grafana: str) -> str:
@@ -130,18 +130,6 @@ def _times(workers: Sequence[Worker], now: float) -> list[str]:
 def _seconds_left(workers: Sequence[Worker], now: float) -> float | None:
     ends = [one.start + one.duration for one in workers if one.active and one.duration and one.start is not None]
     return max(0.0, max(ends) - now) if ends else None
-
-
-def _left(workers: Sequence[Worker], now: float) -> str:
-    """A bar that shows the elapsed part of the planned time; empty if that is unknown."""
-    left = _seconds_left(workers, now)
-    starts = [worker.start for worker in workers if worker.start is not None]
-    if left is None or not starts:
-        return ""
-    over = max(0.0, now - min(starts))  # another machine's clock may be ahead
-    part = 100 * over / ((over + left) or 1.0)
-    bar = f'<rect width="100%" height="6" rx="3"/><rect class="gone" width="{part:.2f}%" height="6" rx="3"/>'
-    return f'<svg class="bar" role="img" aria-label="{part:.0f} % of the planned time has passed">{bar}</svg>'
 
 
 def _last(worker: Worker, now: float) -> str:

@@ -42,8 +42,11 @@ def drawn(timelines: Sequence[Timeline], before: Run | None = None, found: Slown
         return note(f"the files of this run have no recognised output yet: expected output of {names()}")
     run = view(timelines[0].run, timelines)
     if found and found.slow:
-        last = found.slow[-1]
-        run = run._replace(usual=Usual(last.usual.rate, last.usual.latency, [found.span(one) for one in found.slow]))
+        *_, last = found.slow
+        spans = [found.span(one) for one in found.slow]
+        if found.lasts(last):
+            spans[-1] = spans[-1]._replace(end=run.length)
+        run = run._replace(usual=Usual(last.usual.rate, last.usual.latency, spans))
     first, *others = attempted_section("Over time", partial(_over_time, run))
     result = attempted_section("Result", partial(_results, timelines))
     parts = chain(
