@@ -39,7 +39,8 @@ _LONGEST_NAME = 32
 _NARROWEST_STALL = 1 / 700
 """Minimum width of a marked stall, as a fraction of the plot: a narrower one would be invisible."""
 _MOST_STALLS = 300
-_HOUR = 3600.0
+_HOUR, _SHORT = 3600.0, 10.0
+"""Seconds up to which a clock needs no hours, and up to which each second has a tick, so that none stands twice."""
 _MARGIN = 1.05
 _DIGITS = 5
 """Significant digits of a value."""
@@ -282,6 +283,7 @@ def _layout(plot: Plot, x_unit: str, y_unit: str) -> Figure:
     if not plot.x.form:
         clock = "%-H:%M:%S" if plot.length > _HOUR else "%-M:%S"
         x |= {"type": "date", "hoverformat": clock, "tickformat": clock}
+        x |= {"dtick": 1000} if plot.length < _SHORT else {}
     return {
         "margin": {"l": 74, "r": 18, "t": 30 if len(plot.drawings) > 1 else 12, "b": 34},
         "hovermode": "closest" if plot.heat is not None else "x unified",

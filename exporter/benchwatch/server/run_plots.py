@@ -35,8 +35,7 @@ _HEIGHT = 155
 def drawn(timelines: Sequence[Timeline], before: Run | None = None, found: Slowness | None = None) -> str:
     """All sections that are made from its files.
 
-    `before` is the run whose parameters are compared with its own, `found` says when it was slow. The result comes
-    first once there is one, otherwise after throughput and latency.
+    `before` is the run whose parameters are compared with its own, `found` says when it was slow.
     """
     if not timelines:
         return note(f"the files of this run have no recognised output yet: expected output of {names()}")
@@ -48,9 +47,9 @@ def drawn(timelines: Sequence[Timeline], before: Run | None = None, found: Slown
             spans[-1] = spans[-1]._replace(end=run.length)
         run = run._replace(usual=Usual(last.usual.rate, last.usual.latency, spans))
     first, *others = attempted_section("Over time", partial(_over_time, run))
-    result = attempted_section("Result", partial(_results, timelines))
     parts = chain(
-        *(([first], result) if run.active else (result, [first])),
+        [first],
+        attempted_section("Result", partial(_results, timelines)),
         others,
         attempted_section("Details", partial(_details, run, before)),
     )
