@@ -16,7 +16,6 @@ import requests
 
 from benchwatch.plots.axes import RATIO, Axis, count
 from benchwatch.plots.axes import time as in_words
-from benchwatch.plots.figure import encoded
 from benchwatch.plots.plot import Drawing, Plot
 from benchwatch.plots.section import Section, rendered
 from benchwatch.plots.theme import SERIES
@@ -89,7 +88,7 @@ def _draw(reads: Reads, picture: Path) -> None:
         _plot("read latency", Axis("read latency", in_words, ".4~s", "s"), latency, across, length),
         _plot("read source", RATIO, reads.sources, across, length),
     ]
-    ready = [one._replace(source=encoded(one, _HEIGHT)) for one in plots]
+    ready = [one._replace(height=_HEIGHT) for one in plots]
     html = document("reads of the vdisk of role data", "", rendered(Section("", ready)), "")
     picture.write_bytes(photographed(html, 1000, 4 * _HEIGHT))
 

@@ -51,13 +51,13 @@ def test_a_latency_of_0_is_drawn_at_the_resolution_and_the_caption_says_so(zeros
     assert status == 0
     assert page.text("h3") == [
         "Throughput",
-        "Latency percentiles",
         "Mean latency",
+        "Latency percentiles",
         "Latency heatmap",
         "Latency distribution",
         "Latency by percentile",
     ]
-    _, percentiles, mean, _, _, distribution = page.text("figcaption")
+    _, mean, percentiles, _, _, distribution = page.text("figcaption")
     assert percentiles.endswith("0, which is below the tool's resolution, is drawn as 2.99 µs.")
     assert mean.endswith("0, which is below the tool's resolution, is drawn as 1 µs.")
     assert distribution.endswith("0, which is below the tool's resolution, is drawn as 3.01 µs.")

@@ -9,14 +9,20 @@ from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
+from selectolax.lexbor import LexborHTMLParser
 
 from benchwatch.cli import main
 from benchwatch.history.find import find_runs
 from benchwatch.history.replayed_run import timelines
+from benchwatch.history.timeline import Timeline
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.prometheus import Prometheus, PrometheusError
 from benchwatch.plots.benchmark import shown
-from benchwatch.server.run_plots import machine
+from benchwatch.plots.run_view import view
+from benchwatch.plots.slowness import slowness
+from benchwatch.server.run_answers import answers
+from benchwatch.server.run_plots import drawn, machine
 from benchwatch.settings.settings import RunsSettings
 from demo_processes import Processes
 from tests.support.pages import Page
@@ -185,24 +191,24 @@ def page(url: str, tmp_path_factory: pytest.TempPathFactory) -> Page:
 def test_disks_have_their_roles_and_true_figures(page: Page) -> None:
     assert "Disks" in page.text("h2")
     writes = drawing(page, "Disk operations")
-    assert "log sdb write from 200 to 200" in writes
-    assert "data sdc write from 1,000 to 1,000" in writes
+    assert "log disk sdb write from 200 to 200" in writes
+    assert "data disk sdc write from 1,000 to 1,000" in writes
     await_ = drawing(page, "Disk await")
-    assert "log sdb write from 500 µs to 500 µs" in await_
-    assert "data sdc write from 2 ms to 4 ms" in await_
+    assert "log disk sdb write from 500 µs to 500 µs" in await_
+    assert "data disk sdc write from 2 ms to 4 ms" in await_
     assert "read" not in await_  # where there was no request there is no time of a request
-    assert "log sdb from 25 % to 25 %" in drawing(page, "Disk utilisation")
+    assert "log disk sdb from 25 % to 25 %" in drawing(page, "Disk utilisation")
     assert "sdd" not in page.source
 
 
 def test_vdisks_show_what_the_virtual_machine_sees(page: Page) -> None:
     assert "Nutanix vdisks" in page.text("h2")
     latency = drawing(page, "Front-end latency of vdisks")
-    assert "log 1 write from 1 ms to 1 ms" in latency
-    assert "data 2 write from 3 ms to 3 ms" in latency
-    assert "data 2 from 75 % to 75 %" in drawing(page, "Writes absorbed by the oplog")
-    assert "spare 3 from 0 % to 0 %" in drawing(page, "Writes absorbed by the oplog")
-    assert "log 1 write from 50 % to 50 %" in drawing(page, "Random share of the operations")
+    assert "log vdisk 1 write from 1 ms to 1 ms" in latency
+    assert "data vdisk 2 write from 3 ms to 3 ms" in latency
+    assert "data vdisk 2 from 75 % to 75 %" in drawing(page, "Writes absorbed by the oplog")
+    assert "spare vdisk 3 from 0 % to 0 %" in drawing(page, "Writes absorbed by the oplog")
+    assert "log vdisk 1 write from 50 % to 50 %" in drawing(page, "Random share of the operations")
 
 
 @pytest.mark.parametrize("log", ["log", "wal"])
@@ -212,7 +218,10 @@ def test_roles_are_those_of_all_workers(log: str, url: str, place: Place, tmp_pa
     place("a/db1.yaml", b"disks: {sdc: data}")
     place("a/db2.yaml", f"disks: {{sdb: {log}}}".encode())
     _, page = report(folder, url, tmp_path)
-    assert re.findall(r"(\w+ \w+) write from", drawing(page, "Disk operations")) == [f"{log} sdb", "data sdc"]
+    assert re.findall(r"(\w+ disk \w+) write from", drawing(page, "Disk operations")) == [
+        f"{log} disk sdb",
+        "data disk sdc",
+    ]
 
 
 def test_disks_of_a_run_that_only_its_files_date_are_in_doubt(url: str, place: Place, tmp_path: Path) -> None:
@@ -227,8 +236,8 @@ def test_disks_of_a_run_that_only_its_files_date_are_in_doubt(url: str, place: P
 @pytest.mark.parametrize(
     ("name", "record", "expected"),
     [
-        ("a", b"found: {host: db1, disks: {sdb: data}}", ["data sdb write from 100"]),
-        ("named", b"labels: {a: b}", ["log sdb write from 300"]),
+        ("a", b"found: {host: db1, disks: {sdb: data}}", ["data disk sdb write from 100"]),
+        ("named", b"labels: {a: b}", ["log disk sdb write from 300"]),
         ("a", b"labels: {a: b}", ["sdb on two:9100 write from 300", "sdb on one:9100 write from 100"]),
     ],
 )
@@ -238,11 +247,11 @@ def test_disks_and_vdisks_are_those_of_the_runs_own_machines(
     place(f"{name}/run.yaml", record)
     _, page = report(place(f"{name}/db1.err", _progress(LATER).encode()).parent, url, tmp_path)
     writes = drawing(page, "Disk operations")
-    assert re.findall(r"(?:\w+ )?sdb (?:on \S+ )?write from \d+", writes) == expected
+    assert re.findall(r"(?:\w+ disk )?sdb (?:on \S+ )?write from \d+", writes) == expected
     if len(expected) > 1:  # no VM is known of the run, and all vdisks are those of a VM
         assert "Nutanix vdisks" not in page.source
         return
-    vdisks = re.findall(r"log 7 (?:on (\S+) )?write from (\d+) ms", drawing(page, "Front-end latency of vdisks"))
+    vdisks = re.findall(r"log vdisk 7 (?:on (\S+) )?write from (\d+) ms", drawing(page, "Front-end latency of vdisks"))
     assert vdisks == [("", expected[0].rpartition(" ")[2])], "once, though two exporters asked"
 
 
@@ -277,7 +286,7 @@ def test_a_slow_run_says_when_and_why_and_what_fired(url: str, place: Place, tmp
         ["A&lt;b&gt;", "0:15–0:45", "info", "worker=db1"],
         ["LatencySpike", "0:31–0:40, 2:01–3:40", "warning", "worker=db1"],
     ]
-    assert page.text("summary")[0] == "2 alerts fired: A<b>, LatencySpike"
+    assert page.text("summary")[0] == "Alerts and their times: A<b>, LatencySpike"
 
 
 @pytest.mark.parametrize("asked", [("--to", SLOW_BEGIN + 200), ("--at", SLOW_BEGIN + 130)])
@@ -296,9 +305,9 @@ def test_why_says_the_same_of_a_run_by_its_folder(
 
 def test_what_an_operation_waits_for_is_drawn_usually_and_now(url: str, place: Place, tmp_path: Path) -> None:
     _, page = report(slow(place), url, tmp_path)
-    said = drawing(page, "What an operation waits for, usually and at 2:00")
+    said = drawing(page, "What an operation waits for, usually and 2:00–2:20")
     assert said == (
-        "From usually to now: client and network 1 ms to 0; database at work 2 ms to 1.81 ms; lock 100 µs to 605 µs; "
+        "From usually to slow: client and network 1 ms to 0; database at work 2 ms to 1.81 ms; lock 100 µs to 605 µs; "
         "other waits of the database 300 µs to 1.81 ms; log device 1.3 ms to 44.2 ms; data device 1.3 ms to 605 µs"
     )
 
@@ -396,7 +405,7 @@ def test_what_is_no_prometheus_is_said(status: int, body: bytes, said: str, plac
 def test_the_page_of_a_run_has_the_disks_and_vdisks_of_its_report(
     url: str, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("benchwatch.server.run_plots._PATIENCE", PATIENCE)
+    monkeypatch.setattr("benchwatch.server.run_plots.PATIENCE", PATIENCE)
     _, page = report(run(place), url, tmp_path)
     runs = find_runs([run(place)], RunsSettings(), Buckets())
     html = machine(url, list(timelines(runs, families=shown())))
@@ -428,3 +437,52 @@ def test_a_prometheus_that_drips_is_given_up() -> None:
         with pytest.raises(PrometheusError, match=r"does not answer \(not all within 1 s\)"):
             prometheus.firing()
         server.shutdown()
+
+
+def slow_timelines(place: Place, seconds: int = SLOW_SECONDS) -> list[Timeline]:
+    folder = place("tpcb/db1.err", _progress(SLOW_BEGIN, seconds).encode()).parent
+    return list(timelines(find_runs([folder], RunsSettings(), Buckets()), families=shown()))
+
+
+def head(url: str, found: list[Timeline]) -> tuple[str, dict[str, str], list[list[str]]]:
+    """The head of the page of a run: its first line, what it says by name, and the rows of its figures."""
+    prometheus = Prometheus(url)
+    html = answers(prometheus, slowness(prometheus, view("tpcb", found))).html(found)
+    tree = LexborHTMLParser(html)
+    names, said = ([node.text(separator=" ", strip=True) for node in tree.css(tag)] for tag in ("dt", "dd"))
+    cells = [[cell.text(strip=True) for cell in row.css("th, td")] for row in tree.css("tr")]
+    return tree.css_first(".banner").text(), dict(zip(names, said, strict=True)), cells
+
+
+def test_the_page_of_a_slow_run_begins_with_what_a_reader_asks(url: str, place: Place) -> None:
+    banner, said, rows = head(url, slow_timelines(place))
+    assert banner.startswith("Was slow from 11:48:40 UTC (2:00 into the run) until it ended (20 s), over: because of")
+    assert said == {"Why": CASES["log device"][2], "Objective": "none set", "Alerts": "none fires"}
+    assert rows == [
+        ["", "usually, 2m 00s before", "slow, mean from 2:00 to 2:20", ""],
+        ["TPS", "1,000", "152", "15 % of usual"],
+        ["mean latency", "6 ms", "49 ms", "8.2 x usual"],
+        ["processors of client1", "10 % busy", "10 % busy", "not the cause"],
+        ["processors of db1", "25 % busy", "25 % busy", "not the cause"],
+        ["log disk sdb: writes", "500/s of 800 µs", "90/s of 74.7 ms", "93 x slower"],
+        ["data disk sdc: writes", "100/s of 1 ms", "100/s of 1 ms", "–"],
+        ["data disk sdc: reads", "800/s of 500 µs", "800/s of 500 µs", "–"],
+    ]
+
+
+def test_a_run_that_is_slow_says_since_when(url: str, place: Place) -> None:
+    active = [replace(one, state="running", end=None) for one in slow_timelines(place, 130)]
+    banner, _, _ = head(url, active)
+    assert banner == "Slow since 11:48:40 UTC (2:00 into the run), still slow after 10 s: because of the log device"
+    over = [replace(one, state="running", end=None) for one in slow_timelines(place, 150)]
+    banner, _, _ = head(url, over)
+    assert banner.startswith("Was slow from 11:48:40 UTC (2:00 into the run) to 11:49:01 UTC (21 s), over: ")
+
+
+def test_plots_of_a_slow_run_mark_what_was_usual_and_when_it_was_slow(url: str, place: Place, tmp_path: Path) -> None:
+    found = slow_timelines(place)
+    (tmp_path / "part.html").write_text(drawn(found, None, slowness(Prometheus(url), view("tpcb", found))))
+    throughput, latency, *_ = Page(tmp_path / "part.html").drawings()
+    assert (throughput.levels, latency.levels) == ({}, {})
+    for plot in (throughput, latency):
+        assert [(mark["x0"], mark["x1"]) for mark in plot.marks] == [(120_000, 140_000)]

@@ -22,9 +22,17 @@ class Drawing(NamedTuple):
         return {trace["name"]: trace for trace in self.figure["data"] if "name" in trace}
 
     @property
+    def levels(self) -> dict[str, float]:
+        """The lines across the whole plot, by the words beside them."""
+        layout = self.figure["layout"]
+        lines = [shape for shape in layout["shapes"] if shape["type"] == "line"]
+        words = [text["text"] for text in layout["annotations"]]
+        return {text: line["y0"] for text, line in zip(words, lines, strict=True)}
+
+    @property
     def marks(self) -> list[dict[str, Any]]:
         """What is marked behind the lines."""
-        return list(self.figure["layout"]["shapes"])
+        return [shape for shape in self.figure["layout"]["shapes"] if shape["type"] == "rect"]
 
 
 class Page(HTMLParser):

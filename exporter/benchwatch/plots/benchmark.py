@@ -52,7 +52,7 @@ def benchmark_figures(scene: Stage) -> Iterator[Plot]:
         ("Latency", partial(histogram_figures, scene)),
     ]
     if len(scene.runs) == 1:
-        parts.insert(1, ("Latency percentiles", partial(_percentiles, scene)))
+        parts.insert(2, ("Latency percentiles", partial(_percentiles, scene)))
     for title, draw in parts:
         yield from attempted(title, draw)
 
@@ -64,7 +64,7 @@ def _lines(scene: Stage, title: str, family: Family | None, unit: Axis) -> Itera
 
 
 def _plot(scene: Stage, title: str, found: Sequence[Trace], unit: Axis, family: Family) -> Plot:
-    marks, caption = scene.marks(latency=unit.log), _caption(scene, family, found, rate=not unit.log)
+    marks, caption = scene.marks(latency=unit.log, family=family), _caption(scene, family, found, rate=not unit.log)
     return time_plot(title, found, scene.length, unit, marks, caption)
 
 

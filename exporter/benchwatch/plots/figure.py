@@ -39,7 +39,8 @@ _LONGEST_NAME = 32
 _NARROWEST_STALL = 1 / 700
 """Minimum width of a marked stall, as a fraction of the plot: a narrower one would be invisible."""
 _MOST_STALLS = 300
-_HOUR = 3600.0
+_HOUR, _SHORT = 3600.0, 10.0
+"""Seconds up to which a clock needs no hours, and up to which each second has a tick, so that none stands twice."""
 _MARGIN = 1.05
 _DIGITS = 5
 """Significant digits of a value."""
@@ -48,7 +49,6 @@ _ROOM = 0.03
 _LEAST_SHARE = 1 / 3
 """Fraction of the height that lines keep if the axis also reaches the objective."""
 _BREAK = np.array([np.nan])
-_DASHES = {"dashed": "dash", "dotted": "dot"}
 _HEAT = ((0.0, "#3d87db38"), (0.33, "#4a70d6bf"), (0.67, "#bd4d9ef2"), (1.0, "#f58738"))
 """From pale to strong, so that it works on light and dark pages."""
 
@@ -64,10 +64,10 @@ def plotly() -> str:
     return (Path(found.submodule_search_locations[0]) / "package_data" / "plotly.min.js").read_text()
 
 
-def encoded(plot: Plot, height: int | None = None) -> str:
-    """The figure as JSON for a script element of HTML; `height` in pixels overrides its own."""
+def encoded(plot: Plot) -> str:
+    """The figure as JSON for a script element of HTML."""
     found = figure(plot)
-    found["layout"]["height"] = height or found["layout"].get("height", _HEIGHT)
+    found["layout"]["height"] = plot.height or found["layout"].get("height", _HEIGHT)
     return msgspec.json.encode(found, enc_hook=float).decode().replace("<", "\\u003c")
 
 
@@ -98,10 +98,9 @@ def figure(plot: Plot) -> Figure:
             data += _traces(one, plot, x_factor, y_factor, least)
         low, high = limits(plot)
         layout["yaxis"] |= _between(low / y_factor, high / y_factor, plot.y)
-        objective = plot.marks.objective
-        if objective is not None and low <= objective <= high:
-            data.append(_objective(plot, objective / y_factor, x_factor))
-    layout["shapes"] = list(_shapes(plot, x_factor))
+    levels = list(_levels(plot, y_factor))
+    layout["shapes"] = [*_shapes(plot, x_factor), *(line for line, _ in levels)]
+    layout["annotations"] = [text for _, text in levels]
     if plot.limits is not None:
         layout["xaxis"] |= _between(*plot.limits, plot.x)
     return {"data": data, "layout": layout, "time": plot.length > 0}
@@ -134,7 +133,7 @@ def _traces(one: Drawing, plot: Plot, x_factor: float, y_factor: float, least: f
         for values in (one.y, one.low, one.high)
     )
     assert y is not None
-    line: Figure = {"color": _colour(one.colour), "width": 1.6, "dash": _DASHES.get(one.look, "solid")}
+    line: Figure = {"color": _colour(one.colour), "width": 1.6, "dash": "dash" if one.look == "dashed" else "solid"}
     found: Figure = {
         "type": "scatter",
         "name": _text(one.name),
@@ -234,18 +233,26 @@ def _cells(cells: Cells) -> Figure:
     }
 
 
-def _objective(plot: Plot, height: float, x_factor: float) -> Figure:
-    """A line across the whole plot."""
-    ends = [0.0, plot.length] if plot.length else [float(edge(one.x)) for one in plot.drawings for edge in (min, max)]
-    line = {"color": _colour(theme.STALL), "width": 1.4, "dash": "dot"}
-    x, y = [min(ends) / x_factor, max(ends) / x_factor], [height] * 2
-    return {"type": "scatter", "mode": "lines", "name": "objective", "x": x, "y": y, "line": line, "hoverinfo": "skip"}
+def _levels(plot: Plot, y_factor: float) -> Iterator[tuple[Figure, Figure]]:
+    """The objective, and what is usual, as lines across the whole plot, each with its name."""
+    low, high = limits(plot)
+    for name, level, colour, dash in (
+        ("usual", plot.marks.usual, theme.SOFT, "dash"),
+        ("objective", plot.marks.objective, theme.STALL, "dot"),
+    ):
+        if level is not None and low <= level <= high:
+            y = level / y_factor
+            line: Figure = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": y, "y1": y}
+            text: Figure = {"text": f"{name} {plot.y.text(level)}", "xref": "paper", "x": 0, "xanchor": "left"}
+            text |= {"y": math.log10(y) if plot.y.log else y, "yanchor": "bottom", "showarrow": False}
+            text |= {"font": {"color": _colour(colour), "size": 11}, "bgcolor": _colour("--card", 0.8), "borderpad": 1}
+            yield line | {"line": {"color": _colour(colour), "width": 1.4, "dash": dash}}, text
 
 
 def _shapes(plot: Plot, x_factor: float) -> Iterator[Figure]:
     if plot.cells is not None:
         y, x = plot.cells.framed
-        ends = {"x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5}
+        ends: Figure = {"x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5}
         yield {"type": "rect", **ends, "line": {"color": _colour(theme.INK), "width": 2}}
     marks, length = plot.marks, plot.length
     whole = {"type": "rect", "yref": "paper", "y0": 0, "layer": "below", "line": {"width": 0}}
@@ -257,6 +264,10 @@ def _shapes(plot: Plot, x_factor: float) -> Iterator[Figure]:
             "font": {"color": _colour(theme.SOFT), "size": 11},
         }
         yield {**whole, "x0": 0, "x1": end, "y1": 1, "fillcolor": _colour(theme.WARMUP, 0.16), "label": label}
+    for begin, end in marks.slow:
+        ends = {"x0": round(begin / x_factor), "x1": round(end / x_factor), "y1": 1}
+        label = {"text": "slow", "textposition": "top left", "font": {"color": _colour(theme.SOFT), "size": 11}}
+        yield {**whole, **ends, "fillcolor": _colour(theme.SLOW, 0.14), "label": label}
     top, strength = (0.04, 0.9) if marks.at_foot else (1, 0.22)
     for (begin, end), colour in sorted(marks.stalls, key=lambda mark: mark[0].begin - mark[0].end)[:_MOST_STALLS]:
         middle, half = (begin + end) / 2, max(end - begin, length * _NARROWEST_STALL) / 2
@@ -272,8 +283,9 @@ def _layout(plot: Plot, x_unit: str, y_unit: str) -> Figure:
     if not plot.x.form:
         clock = "%-H:%M:%S" if plot.length > _HOUR else "%-M:%S"
         x |= {"type": "date", "hoverformat": clock, "tickformat": clock}
+        x |= {"dtick": 1000} if plot.length < _SHORT else {}
     return {
-        "margin": {"l": 74, "r": 18, "t": 30, "b": 34},
+        "margin": {"l": 74, "r": 18, "t": 30 if len(plot.drawings) > 1 else 12, "b": 34},
         "hovermode": "closest" if plot.heat is not None else "x unified",
         "legend": {},
         "showlegend": len(plot.drawings) > 1,

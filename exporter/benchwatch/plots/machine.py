@@ -9,11 +9,10 @@ The sections show the machines and the virtual machines that the run used, by th
 machines are shown; where the mapping gives a vdisk a role without a VM, the vdisk is the run's.
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
-from itertools import cycle
 
 import numpy as np
 
@@ -21,20 +20,52 @@ from ..metrics.prometheus import TIMEOUT, Prometheus, PrometheusError, Samples, 
 from . import axes, theme
 from .axes import Axis
 from .plot import Marks, Plot
-from .prometheus_of_run import PrometheusOfRun
 from .run_view import View
 from .section import Section
-from .slowness import why_slow
+from .slowness import slowness, why_slow
 from .time_lines import Line
 from .traces import Trace, time_plot
 
+_POINTS = 720
+"""Steps of a line."""
+_SCRAPES = 4
+"""Scrapes that the window of a rate covers, so that it holds two at any phase; Grafana does the same."""
 _REAL = 'device!~"(loop|ram|zram|sr|fd|dm-).*"'
+_LOG = ("log", "wal")
+"""Roles of disks with a log; any other is data."""
+_MOST = 6
+"""Maximum of disks or vdisks on a plot: those with a role, otherwise the busiest."""
 _DESTINATION = "nutanix_vdisk_write_destination_ratio"
 _FRONTEND = "max by (cvm, vdisk, op) (nutanix_vdisk_frontend_{})"
-_OPLOG = f'max by (cvm, vdisk) ({_DESTINATION}{{destination="oplog"}}) or 0 * max by (cvm, vdisk) ({_DESTINATION})'
-"""The page leaves cells without a value empty: 0 if other cells of the vdisk are filled."""
-_MOST = 6
-"""Maximum of devices or vdisks on a plot: those with a role, otherwise the busiest."""
+_VDISK_PLOTS: Sequence[tuple[str, Axis, str, str]] = (
+    (
+        "Front-end latency of vdisks",
+        axes.LATENCY,
+        "Average latency as the virtual machine sees it, from the CVM's pages.",
+        _FRONTEND.format("latency_seconds"),
+    ),
+    (
+        "Front-end operations of vdisks",
+        axes.OPERATIONS,
+        "As the virtual machine sees them, from the CVM's pages.",
+        _FRONTEND.format("ops_per_second"),
+    ),
+    (
+        "Writes absorbed by the oplog",
+        axes.RATIO,
+        "Share of the data written that went to the oplog, not to the extent store. From the vdisks' pages.",
+        # The page leaves cells without a value empty: 0 if other cells of the vdisk are filled.
+        f'max by (cvm, vdisk) ({_DESTINATION}{{destination="oplog"}}) or 0 * max by (cvm, vdisk) ({_DESTINATION})',
+    ),
+    (
+        "Random share of the operations",
+        axes.RATIO,
+        "As the CVM categorises them, over about 3 s. From the vdisks' pages.",
+        "max by (cvm, vdisk, op) (nutanix_vdisk_random_ratio)",
+    ),
+)
+_Thing = tuple[str, str]
+"""A disk by instance and device, or a vdisk by CVM and name."""
 
 
 def reasons(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterator[Section]:
@@ -42,16 +73,8 @@ def reasons(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterato
     prometheus = Prometheus(url, timeout)
     for run in (run for run in runs if run.length):
         with suppress(PrometheusError):  # which the sections below name
-            yield from why_slow(prometheus, run, f"Why {run.name if len(runs) > 1 else 'it'} was slow", _doubts(run))
-
-
-def _doubts(run: View) -> list[str]:
-    """What makes it uncertain which time was looked at."""
-    doubt = (
-        f"{run.name} has no timestamps in its output and is dated by file modification times: if the files were "
-        "copied since, what follows is of another time."
-    )
-    return [doubt] if run.by_file_time else []
+            title = f"Why {run.name if len(runs) > 1 else 'it'} was slow"
+            yield from why_slow(slowness(prometheus, run), title)
 
 
 def sections(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterator[Section]:
@@ -61,178 +84,183 @@ def sections(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterat
         if not run.length:
             yield Section(f"Disks{whose}", notes=[f"Prometheus was not asked: {run.name} does not say when it began."])
             continue
-        prometheus = PrometheusOfRun(url, run, timeout)
-        doubts = _doubts(run)
+        machines = _Machines(Prometheus(url, timeout), run)
         try:
             hosts = {worker.runfile.server for worker in run.timelines}
-            hosts |= _named(prometheus, run, 'benchwatch_run_host_info{{{},role="server"}}', "host")
+            hosts |= machines.named('benchwatch_run_host_info{{{},role="server"}}', "host")
             hosts.discard("")
-            disks = list(_disks(prometheus, run, hosts))
-            vdisks = list(_vdisks(prometheus, run))
+            disks = list(machines.disks(hosts))
+            vdisks = list(machines.vdisks())
         except PrometheusError as error:
             yield Section(f"Disks{whose}", notes=[f"{error}."])
             return
         none = "Prometheus has no disk of node_exporter with any I/O in this time"
         none += f" on {', '.join(sorted(hosts))} (label host of its targets)." if hosts else "."
-        yield Section(f"Disks{whose}", disks, notes=doubts if disks else [none, *doubts])
+        yield Section(f"Disks{whose}", disks, notes=run.doubts if disks else [none, *run.doubts])
         if vdisks:
-            yield Section(f"Nutanix vdisks{whose}", vdisks, notes=doubts)
+            yield Section(f"Nutanix vdisks{whose}", vdisks, notes=run.doubts)
 
 
-def _disks(prometheus: PrometheusOfRun, run: View, hosts: set[str]) -> Iterator[Plot]:
-    windows = prometheus.windows("node_disk_io_time_seconds_total")
-    if hosts and any(host for machines in windows.values() for host in machines.values()):
-        own = {
-            window: {instance: host for instance, host in machines.items() if host in hosts}
-            for window, machines in windows.items()
+class _Machines:
+    """What a Prometheus knows about the whole time of one run, in as many steps as a plot is wide."""
+
+    def __init__(self, prometheus: Prometheus, run: View) -> None:
+        self._prometheus = prometheus
+        self._run = run
+        self._end = run.start + run.length
+        self._step = float(max(1, math.ceil(run.length / _POINTS)))
+
+    def _over_run(self, query: str) -> list[Samples]:
+        return self._prometheus.range(query, self._run.start, self._end, self._step)
+
+    def named(self, series: str, label: str) -> set[str]:
+        """The values of a label of the run's series. Raises PrometheusError, as all of these."""
+        return {one.labels.get(label, "") for one in self._over_run(series.format(f"run={text(self._run.run)}"))}
+
+    def disks(self, hosts: set[str]) -> Iterator[Plot]:
+        """Those of these hosts; of all if there are none."""
+        windows = self._windows()
+        if hosts and any(host for machines in windows.values() for host in machines.values()):
+            windows = {
+                window: {instance: host for instance, host in machines.items() if host in hosts}
+                for window, machines in windows.items()
+            }
+            windows = {window: machines for window, machines in windows.items() if machines}
+        if not windows:
+            return
+
+        def rate(name: str) -> str:
+            rates = (
+                f"rate(node_disk_{name}{{{_REAL},instance=~{text('|'.join(map(re.escape, instances)))}}}[{window}s])"
+                for window, instances in windows.items()
+            )
+            return f"sum by (instance, device) ({' or '.join(rates)})"
+
+        done = {op: rate(f"{op}s_completed_total") for op in ("read", "write")}
+        waits = {op: f"{rate(f'{op}_time_seconds_total')} / ({done[op]} > 0)" for op in done}
+        roles = self._roles({place: host for machines in windows.values() for place, host in machines.items()})
+        labels = ("instance", "device")
+        chosen = _chosen(self._over_run(f"({done['read']} + {done['write']}) > 0"), labels, roles)
+        source = f"From node_exporter's counters, rates over {' or '.join(map(str, windows))} s."
+        for title, unit, caption, queries in (
+            (
+                "Disk operations",
+                axes.OPERATIONS,
+                "Requests completed a second, by disk and direction.",
+                done,
+            ),
+            (
+                "Disk await",
+                axes.LATENCY,
+                "Mean time of a request, including the queue: total seconds divided by the number of requests; blank "
+                "without requests.",
+                waits,
+            ),
+            (
+                "Disk utilisation",
+                axes.RATIO,
+                "Share of the time with any request in flight: at 100 %, an SSD may still have capacity.",
+                {"": rate("io_time_seconds_total")},
+            ),
+        ):
+            yield from self._plot(title, unit, f"{caption} {source}", queries, labels, chosen, roles)
+
+    def vdisks(self) -> Iterator[Plot]:
+        """Those of the run's virtual machines."""
+        labels = ("cvm", "vdisk")
+        names = {_thing(one, labels): one.labels for one in self._over_run("nutanix_vdisk_info")}
+        roles = {vdisk: info["role"] for vdisk, info in names.items() if info.get("role")}
+        busy = self._over_run(f"sum by (cvm, vdisk) ({_FRONTEND.format('ops_per_second')}) > 0")
+        vms = {worker.runfile.virtual_machine for worker in self._run.timelines}
+        vms |= self.named("benchwatch_run_vm_info{{{}}}", "vm")
+        own = {vdisk for vdisk, info in names.items() if info.get("vm") in vms - {""}}
+        own = own or {vdisk for vdisk in roles if not names[vdisk].get("vm")}
+        chosen = _chosen([one for one in busy if _thing(one, labels) in own], labels, roles)
+        for title, unit, caption, query in _VDISK_PLOTS:
+            yield from self._plot(title, unit, caption, {"": query}, labels, chosen, roles)
+
+    def _windows(self) -> dict[int, dict[str, str]]:
+        """The windows of rates of disks, seconds, each with its instances and their hosts.
+
+        A window covers at least the step, and several scrapes at the rate of the run's best minute. Short windows come
+        first.
+        """
+        span = max(60, math.ceil(self._run.length))
+        counted = "max by (instance, host) (count_over_time(node_disk_io_time_seconds_total[1m]))"
+        found: dict[int, dict[str, str]] = {}
+        for labels, scrapes in self._prometheus.at(f"max_over_time(({counted})[{span}s:30s])", self._end):
+            seconds = int(max(self._step, math.ceil(_SCRAPES * 60 / scrapes)))
+            found.setdefault(seconds, {})[labels.get("instance", "")] = labels.get("host", "")
+        # Prometheus returns series in any order.
+        return {seconds: dict(sorted(instances.items())) for seconds, instances in sorted(found.items())}
+
+    def _roles(self, machines: Mapping[str, str]) -> dict[_Thing, str]:
+        """Roles by instance and device: from the run's workers, otherwise from the exporter.
+
+        `machines` are hosts by instance. A role of no host, as in a run's file, applies to all of them.
+        """
+        recorded = {
+            (worker.runfile.server, device): role
+            for worker in self._run.timelines
+            for device, role in worker.runfile.roles.items()
         }
-        windows = {window: machines for window, machines in own.items() if machines}
-    if not windows:
-        return
-    roles = _roles(prometheus, run, {place: host for machines in windows.values() for place, host in machines.items()})
+        if not recorded:
+            found = self._over_run(f"benchwatch_run_disk_info{{run={text(self._run.run)}}} or benchwatch_disk_info")
+            recorded = {(one.labels.get("host", ""), one.labels["device"]): one.labels["role"] for one in found}
+        return {
+            (instance, device): role
+            for instance, host in machines.items()
+            for (where, device), role in recorded.items()
+            if where == host or not (where and host)
+        }
 
-    def rate(name: str) -> str:
-        rates = (
-            f"rate(node_disk_{name}{{{_REAL},instance=~{text('|'.join(map(re.escape, instances)))}}}[{window}])"
-            for window, instances in windows.items()
-        )
-        return f"sum by (instance, device) ({' or '.join(rates)})"
-
-    busy = prometheus.over_run(f"({rate('reads_completed_total')} + {rate('writes_completed_total')}) > 0")
-    chosen = _chosen(busy, ("instance", "device"), roles)
-    over = " or ".join(window.removesuffix("s") for window in windows)
-    source = f"From node_exporter's counters, rates over {over} s."
-    draw = partial(_plots, prometheus, run, ("instance", "device"), chosen, roles)
-    yield from draw(
-        "Disk operations",
-        axes.OPERATIONS,
-        f"Requests completed a second, by disk and direction. {source}",
-        {op: rate(f"{op}s_completed_total") for op in ("read", "write")},
-    )
-    yield from draw(
-        "Disk await",
-        axes.LATENCY,
-        "Mean time of a request, including the queue: total seconds divided by the number of requests; blank without "
-        f"requests. {source}",
-        {
-            op: f"{rate(f'{op}_time_seconds_total')} / ({rate(f'{op}s_completed_total')} > 0)"
-            for op in ("read", "write")
-        },
-    )
-    yield from draw(
-        "Disk utilisation",
-        axes.RATIO,
-        f"Share of the time with any request in flight: at 100 %, an SSD may still have capacity. {source}",
-        {"": rate("io_time_seconds_total")},
-    )
-
-
-def _vdisks(prometheus: PrometheusOfRun, run: View) -> Iterator[Plot]:
-    names = {(one.labels["cvm"], one.labels["vdisk"]): one.labels for one in prometheus.over_run("nutanix_vdisk_info")}
-    roles = {vdisk: labels["role"] for vdisk, labels in names.items() if labels.get("role")}
-    busy = prometheus.over_run(f"sum by (cvm, vdisk) ({_FRONTEND.format('ops_per_second')}) > 0")
-    vms = {worker.runfile.virtual_machine for worker in run.timelines}
-    vms |= _named(prometheus, run, "benchwatch_run_vm_info{{{}}}", "vm")
-    own = {vdisk for vdisk, labels in names.items() if labels.get("vm") in vms - {""}}
-    own = own or {vdisk for vdisk in roles if not names[vdisk].get("vm")}
-    busy = [one for one in busy if (one.labels["cvm"], one.labels["vdisk"]) in own]
-    chosen = _chosen(busy, ("cvm", "vdisk"), roles)
-    draw = partial(_plots, prometheus, run, ("cvm", "vdisk"), chosen, roles)
-    yield from draw(
-        "Front-end latency of vdisks",
-        axes.LATENCY,
-        "Average latency as the virtual machine sees it, from the CVM's pages.",
-        {"": _FRONTEND.format("latency_seconds")},
-    )
-    yield from draw(
-        "Front-end operations of vdisks",
-        axes.OPERATIONS,
-        "As the virtual machine sees them, from the CVM's pages.",
-        {"": _FRONTEND.format("ops_per_second")},
-    )
-    yield from draw(
-        "Writes absorbed by the oplog",
-        axes.RATIO,
-        "Share of the data written that went to the oplog, not to the extent store. From the vdisks' pages.",
-        {"": _OPLOG},
-    )
-    yield from draw(
-        "Random share of the operations",
-        axes.RATIO,
-        "As the CVM categorises them, over about 3 s. From the vdisks' pages.",
-        {"": "max by (cvm, vdisk, op) (nutanix_vdisk_random_ratio)"},
-    )
+    def _plot(
+        self,
+        title: str,
+        unit: Axis,
+        caption: str,
+        queries: Mapping[str, str],
+        labels: tuple[str, str],
+        chosen: Sequence[_Thing],
+        roles: Mapping[_Thing, str],
+    ) -> Iterator[Plot]:
+        """The plot of the chosen things; none without values. `queries` are by operation, if no label says it."""
+        found: list[tuple[_Thing, str, Line]] = []
+        for op, query in queries.items():
+            for one in self._over_run(query):
+                # node_exporter counts whole milliseconds: shorter times cannot be measured
+                known = one.values > 0 if unit.log else np.isfinite(one.values)
+                if (thing := _thing(one, labels)) in chosen and known.any():
+                    line = Line(one.times[known] - self._run.start, one.values[known])
+                    found.append((thing, op or one.labels.get("op", ""), line))
+        if not found:
+            return
+        found.sort(key=lambda item: chosen.index(item[0]))
+        things = list(dict.fromkeys(thing for thing, *_ in found))
+        kinds = {thing: "log" if roles[thing] in _LOG else "data" for thing in things if thing in roles}
+        apart = len(set(kinds.values())) == len(things)
+        several = len({place for place, _ in things}) > 1
+        first = min(op for _, op, _ in found)
+        traces = []
+        for thing, op, line in found:
+            place, name = thing
+            what = f"{roles[thing]} {'vdisk' if labels[1] == 'vdisk' else 'disk'}" if thing in roles else ""
+            key = " ".join(part for part in (what, name, f"on {place}" if several else "", op) if part)
+            if apart:  # a role of its own has a colour of its own
+                traces.append(Trace(line, key, op, theme.OF_ROLE[kinds[thing], op]))
+            else:
+                colour = theme.SERIES[things.index(thing) % len(theme.SERIES)]
+                traces.append(Trace(line, key, op, colour, op != first))
+        yield time_plot(title, traces, self._run.length, unit, Marks(self._run.warmup), caption)
 
 
-def _named(prometheus: PrometheusOfRun, run: View, series: str, label: str) -> set[str]:
-    """The values of a label of the run's series."""
-    return {one.labels.get(label, "") for one in prometheus.over_run(series.format(f"run={text(run.run)}"))}
-
-
-def _roles(prometheus: PrometheusOfRun, run: View, machines: Mapping[str, str]) -> dict[tuple[str, str], str]:
-    """Roles by instance and device: from the run's workers, otherwise from the exporter.
-
-    `machines` are hosts by instance. A role of no host, as in a run's file, applies to all of them.
-    """
-    recorded = {
-        (worker.runfile.server, device): role
-        for worker in run.timelines
-        for device, role in worker.runfile.roles.items()
-    }
-    if not recorded:
-        found = prometheus.over_run(f"benchwatch_run_disk_info{{run={text(run.run)}}} or benchwatch_disk_info")
-        recorded = {(one.labels.get("host", ""), one.labels["device"]): one.labels["role"] for one in found}
-    return {
-        (instance, device): role
-        for instance, host in machines.items()
-        for (where, device), role in recorded.items()
-        if where == host or not (where and host)
-    }
-
-
-def _chosen(
-    busy: Sequence[Samples], names: tuple[str, str], roles: Mapping[tuple[str, str], str]
-) -> list[tuple[str, str]]:
-    """The devices or vdisks with a role, the log first; without roles, the busiest."""
+def _chosen(busy: Sequence[Samples], labels: tuple[str, str], roles: Mapping[_Thing, str]) -> list[_Thing]:
+    """The things with a role, the log first; without roles, the busiest."""
     most = sorted(busy, key=lambda one: float(np.sum(one.values)), reverse=True)
-    found = dict.fromkeys(_identity(one, names) for one in most)
-    with_role = sorted((role not in ("log", "wal"), role, one) for one, role in roles.items() if one in found)
-    return [one for *_, one in with_role][:_MOST] or list(found)[:_MOST]
+    found = dict.fromkeys(_thing(one, labels) for one in most)
+    with_role = sorted((role not in _LOG, role, one) for one, role in roles.items() if one in found)
+    return ([one for *_, one in with_role] or list(found))[:_MOST]
 
 
-def _identity(one: Samples, labels: tuple[str, str]) -> tuple[str, str]:
+def _thing(one: Samples, labels: tuple[str, str]) -> _Thing:
     return one.labels[labels[0]], one.labels[labels[1]]
-
-
-def _plots(
-    prometheus: PrometheusOfRun,
-    run: View,
-    labels: tuple[str, str],
-    chosen: Sequence[tuple[str, str]],
-    roles: Mapping[tuple[str, str], str],
-    title: str,
-    unit: Axis,
-    caption: str,
-    queries: Mapping[str, str],
-) -> Iterator[Plot]:
-    """The plot of the chosen disks or vdisks; none without values. `queries` are by operation, if no label says it."""
-    found: list[tuple[tuple[str, str], str, Line]] = []
-    for what, query in queries.items():
-        for one in prometheus.over_run(query):
-            # node_exporter counts whole milliseconds: shorter times cannot be measured
-            known = one.values > 0 if unit.log else np.isfinite(one.values)
-            if (thing := _identity(one, labels)) in chosen and known.any():
-                line = Line(one.times[known] - run.start, one.values[known])
-                found.append((thing, what or one.labels.get("op", ""), line))
-    if not found:
-        return
-    found.sort(key=lambda item: chosen.index(item[0]))
-    colours = dict(zip(dict.fromkeys(thing for thing, *_ in found), cycle(theme.SERIES), strict=False))
-    several = len({place for (place, _), *_ in found}) > 1
-    first = min(operation for _, operation, _ in found)
-    traces = []
-    for (place, name), operation, line in found:
-        parts = (roles.get((place, name), ""), name, f"on {place}" if several else "", operation)
-        key = " ".join(part for part in parts if part)
-        traces.append(Trace(line, key, operation, colours[place, name], operation != first))
-    yield time_plot(title, traces, run.length, unit, Marks(run.warmup), caption)

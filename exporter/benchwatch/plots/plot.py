@@ -8,7 +8,7 @@ import numpy as np
 from .axes import Axis
 from .time_lines import Array, Span
 
-Look = Literal["line", "dashed", "dotted", "steps", "points", "bars"]
+Look = Literal["line", "dashed", "steps", "points", "bars"]
 
 
 class Drawing(NamedTuple):
@@ -57,7 +57,7 @@ class Cells(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """What is marked besides lines: warm-up (seconds, 0: none), stalls with their colours, the objective.
+    """What is marked besides lines: warm-up (seconds, 0: none), stalls with their colours, the objective, the usual.
 
     With `at_foot`, for stalls of several runs, stalls are marked only at the foot of the plot.
     """
@@ -67,6 +67,10 @@ class Marks(NamedTuple):
     at_foot: bool = False
     objective: float | None = None
     """Latency, seconds."""
+    usual: float | None = None
+    """The value before the run became slow, in the unit of the values."""
+    slow: Sequence[Span] = ()
+    """When the run was slow."""
 
 
 class Plot(NamedTuple):
@@ -88,6 +92,8 @@ class Plot(NamedTuple):
     """The ends of the horizontal axis if it is not of elapsed time; None: those of the values."""
     missing: str = ""
     """Why it cannot be drawn."""
+    height: int = 0
+    """In pixels; 0: that of its kind."""
     source: str = ""
     """Its figure as JSON, once that is made."""
 

@@ -47,7 +47,9 @@ window.plots = (() => {
     if (layout.xaxis.type !== "date") return;
     const date = value => value === null ? null : value + start;
     for (const trace of data) trace.x = trace.x.map(date);
-    for (const shape of layout.shapes) Object.assign(shape, {x0: date(shape.x0), x1: date(shape.x1)});
+    for (const shape of layout.shapes) {
+      if (shape.xref !== "paper") Object.assign(shape, {x0: date(shape.x0), x1: date(shape.x1)});
+    }
     layout.xaxis.range = layout.xaxis.range.map(date);
   };
 

@@ -4,12 +4,11 @@ All text here may come from outside; it is escaped when it becomes HTML.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from ..compare.final_numbers import named_sample, number, sample_text
 from ..history.timeline import Timeline
-from ..results.result_view import objectives
 from ..show.as_html import table_html
 from ..show.content import Column, Table, TableRow
 from ..tools.registry import all_roles
@@ -87,17 +86,18 @@ def shared_parameters(runs: Sequence[View]) -> Iterator[Section]:
         yield Section(title, html=table((), [row._replace(cells=row.cells[:2]) for row in shared]))
 
 
-def environment(runs: Sequence[View], known: Collection[str] = ()) -> Iterator[Section]:
-    """When, with what, and how each run went; parameters that differ, without those that are `known` already."""
+def environment(runs: Sequence[View], objectives: Mapping[str, str], known: Collection[str] = ()) -> Iterator[Section]:
+    """When, with what, and how each run went, and how it kept its objective; parameters that differ, without those that
+    are `known` already. `objectives` are sentences, by the name of a run."""
     differing, _, machine = settings(runs)
-    of_runs = [dict(facts(run)) for run in runs]
+    of_runs = [dict(facts(run, objectives.get(run.name, ""))) for run in runs]
     names = dict.fromkeys(name for found in of_runs for name in found)
     rows = [row for row in differing if row.cells[0] not in known]
     rows += [TableRow([name, *(found.get(name, "") for found in of_runs)]) for name in names]
     yield Section("Environment", html=_folded(table(_heads(runs), [*rows, *machine]), runs))
 
 
-def facts(run: View) -> Iterable[tuple[str, str]]:
+def facts(run: View, objective: str = "") -> Iterable[tuple[str, str]]:
     """Name and value of each fact of a run."""
     yield "Tool", ", ".join(sorted({_tool(worker) for worker in run.timelines}))
     if len(run.timelines) > 1:
@@ -124,8 +124,8 @@ def facts(run: View) -> Iterable[tuple[str, str]]:
     for name, value in parameters(run).items():
         if _COMMAND.fullmatch(name):
             yield name.capitalize(), value
-    if kept := objectives(run.timelines, run.warmup):
-        yield "Objective", kept
+    if objective:
+        yield "Objective", objective
     for worker in run.timelines:
         for disk, role in worker.runfile.roles.items():
             yield " ".join(filter(None, ("Disk", worker.runfile.server, disk))), role

@@ -15,6 +15,14 @@ from .plot import Marks
 from .time_lines import Line, Span, combined, stalls
 
 
+class Usual(NamedTuple):
+    """What was usual before a run became slow: operations a second, latency in seconds; when it was slow."""
+
+    rate: float
+    latency: float
+    slow: Sequence[Span]
+
+
 class View(NamedTuple):
     """A run or one of its results. Its time begins at `start` (Unix seconds) and ends `length` seconds later.
 
@@ -30,6 +38,8 @@ class View(NamedTuple):
     """Seconds at the start that figures leave out."""
     side: str
     """Its name in comparisons: that of the requested experiment that it repeats, otherwise its own."""
+    usual: Usual | None = None
+    """None if it was not slow, or if that is not known."""
 
     @property
     def run(self) -> str:
@@ -41,14 +51,23 @@ class View(NamedTuple):
         """Whether its start and end come from modification times of files, because the output has none."""
         return any(worker.by_file_time for worker in self.timelines)
 
+    @property
+    def active(self) -> bool:
+        """Whether a worker may still report."""
+        return any(worker.active for worker in self.timelines)
+
+    @property
+    def doubts(self) -> list[str]:
+        """What makes it uncertain which time is looked at."""
+        doubt = (
+            f"{self.name} has no timestamps in its output and is dated by file modification times: if the files were "
+            "copied since, what follows is of another time."
+        )
+        return [doubt] if self.by_file_time else []
+
     def series(self, family: Family) -> Iterator[tuple[Timeline, Series]]:
         """The series of that family, with the worker that each belongs to."""
         return ((timeline, series) for timeline in self.timelines for series in timeline.get(family))
-
-    def of_roles(self, tool: str, roles: Roles) -> "View":
-        """Only with the workers of one tool, which has these roles."""
-        mine = [worker for worker in self.timelines if worker.tool == tool and worker.roles is roles]
-        return self._replace(timelines=mine)
 
     def line(self, series: Series) -> Line:
         """A series over its time."""
@@ -128,8 +147,8 @@ class Stage(NamedTuple):
         """Length of the longest run, seconds."""
         return max(run.length for run in self.runs)
 
-    def marks(self, *, latency: bool = False, only: View | None = None) -> Marks:
-        """Warm-up, stalls and, for latencies, the objective that all runs share."""
+    def marks(self, *, latency: bool = False, only: View | None = None, family: Family | None = None) -> Marks:
+        """Warm-up, stalls and, for latencies, the objective that all runs share; of a single run, what was usual."""
         several = len(self.runs) > 1 and only is None
         spans = [
             (span, run.colour if several else theme.STALL)
@@ -139,7 +158,14 @@ class Stage(NamedTuple):
         ]
         objectives = {worker.runfile.latency_objective for run in self.runs for worker in run.timelines}
         warmup = max(run.warmup for run in self.runs if only in (None, run))
-        return Marks(warmup, spans, several, objectives.pop() if latency and len(objectives) == 1 else None)
+        objective = objectives.pop() if latency and len(objectives) == 1 else None
+        usual = self.runs[0].usual if len(self.runs) == 1 else None
+        if usual is None:
+            return Marks(warmup, spans, several, objective)
+        lagging = self.roles.lag is not None and any(self.runs[0].series(self.roles.lag))
+        known = {self.roles.rate: usual.rate, (self.roles.latency or self.roles.window): usual.latency}
+        value = None if family is None or (latency and lagging) else known.get(family)
+        return Marks(warmup, spans, several, objective, value or None, usual.slow)
 
     def source(self, family: Family | None) -> str:
         """The source of a family's numbers, for a caption."""
@@ -150,8 +176,11 @@ def stages(runs: Sequence[View]) -> Iterator[Stage]:
     """One for each tool, and for each of its units."""
     for tool in TOOLS:
         for roles in tool.roles:
-            mine = [run.of_roles(tool.name, roles) for run in runs]
-            mine = [run for run in mine if run.timelines]
+            mine = [
+                run._replace(timelines=workers)
+                for run in runs
+                if (workers := [one for one in run.timelines if one.tool == tool.name and one.roles is roles])
+            ]
             if mine:
                 yield Stage(mine, roles)
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import NamedTuple, TypeVar
 
-from ..show.as_html import chip
 from ..values.errors import UserError
 from ..values.printable import in_html
 from .axes import OPERATIONS as COUNTS
@@ -38,7 +37,7 @@ def attempted(title: str, draw: Callable[[], Iterable[Plot]]) -> Iterator[Plot]:
 def attempted_section(title: str, make: Callable[[], Iterable[Section]]) -> Iterator[Section]:
     """The same for whole sections, with the figure of each plot. Raises UserError, which is no fault of ours."""
     for section in _attempted(make, lambda why: Section(title, notes=[f"{title}: {why}"])):
-        figures = [one for plot in section.figures for one in attempted(plot.title, partial(_with_figure, plot))]
+        figures = [one for plot in section.figures for one in attempted(plot.title, partial(_encoded, plot))]
         yield section._replace(figures=figures)
 
 
@@ -53,7 +52,7 @@ def _attempted(make: Callable[[], Iterable[_Part]], missing: Callable[[str], _Pa
         yield missing(f"cannot be drawn: {type(error).__name__} in {where}: please report it")
 
 
-def _with_figure(plot: Plot) -> list[Plot]:
+def _encoded(plot: Plot) -> list[Plot]:
     return [plot if plot.missing else plot._replace(source=encoded(plot))]
 
 
@@ -64,7 +63,8 @@ def rendered(section: Section) -> str:
     for plot in section.figures:
         figures += _figure(plot, caption=plot.caption not in captions)
         captions.add(plot.caption)
-    return f"<section><h2>{in_html(section.title)}</h2>{section.html}{notes}{figures}</section>\n"
+    title = f"<h2>{in_html(section.title)}</h2>" if section.title else ""
+    return f"<section>{title}{section.html}{notes}{figures}</section>\n"
 
 
 def _figure(plot: Plot, *, caption: bool) -> str:
@@ -77,9 +77,3 @@ def _figure(plot: Plot, *, caption: bool) -> str:
         f'<div class="chart" data-plot="{title}"><p>{in_html(plot.description)}</p>'
         f'<script type="application/json">{plot.source or encoded(plot)}</script></div>{below}</figure>\n'
     )
-
-
-def legend(keys: Iterable[tuple[str, str]]) -> str:
-    """Names with their colours as HTML; empty without any."""
-    lines = "".join(f"<li>{chip(colour)}{in_html(name)}</li>" for name, colour in keys)
-    return f'<ul class="keys">{lines}</ul>' if lines else ""

@@ -1,14 +1,15 @@
-"""Why a run was slow, as `benchwatch why` says it from a Prometheus that watched the run, and the alerts that fired.
+"""When and why a run was slow, as `benchwatch why` says it from a Prometheus that watched it, and which alerts fired.
 
 A slow time is compared with what was usual before it began. Times are elapsed, as on the plots.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import numpy as np
 
-from ..metrics.prometheus import Prometheus, text
+from ..metrics.prometheus import Prometheus, Samples, text
 from ..show.content import Column, TableRow
 from ..values.numbers import clock
 from ..values.printable import in_html
@@ -28,6 +29,8 @@ _INTERVALS = 2.5
 """The same in intervals of the rules, if these are longer."""
 _AFTERWARDS = 100.0
 """Seconds after the end of a run in which alerts about it still fire."""
+_OVER = 8.0
+"""Seconds without a slow one after which a slow time of an active run is over."""
 _MOST_TIMES = 10
 _DRAWN = 3
 """Slow times, the longest ones, of which the stages of an operation are drawn."""
@@ -35,60 +38,91 @@ _WAITS = Axis("mean operation", time, ".4~s", "s")
 _UNNAMED = frozenset({"__name__", "alertname", "alertstate", "severity", "run"})
 
 
-def why_slow(prometheus: Prometheus, run: View, title: str, doubts: Iterable[str]) -> Iterator[Section]:
-    """The section about a run; none if Prometheus did not watch it. Raises PrometheusError."""
+class Slowness(NamedTuple):
+    """The slow times of a run, in order, and the alerts about it; without `slow`, Prometheus did not watch it."""
+
+    run: View
+    slow: Sequence[Explanation] | None
+    alerts: Sequence[Samples]
+
+    def lasts(self, one: Explanation) -> bool:
+        """Whether the run is still slow."""
+        return self.run.active and self.run.start + self.run.length - one.end < _OVER
+
+    def span(self, one: Explanation) -> Span:
+        """When it was slow, elapsed seconds."""
+        return Span(max(0.0, one.begin - self.run.start), min(one.end - self.run.start, self.run.length))
+
+    def seconds(self, one: Explanation) -> str:
+        """Which seconds of a slow time its figures are the mean of, in words."""
+        begin, end = self.span(one)
+        if self.lasts(one) and one.end - one.moment <= 1:
+            return f"since {clock(begin)}"
+        return f"from {clock(begin)} to {clock(min(one.moment - self.run.start, end))}"
+
+
+def slowness(prometheus: Prometheus, run: View) -> Slowness:
+    """What is known of a run. Raises PrometheusError."""
     end = run.start + run.length
     alerts = prometheus.samples(f'ALERTS{{alertstate="firing",run={text(run.run)}}}', run.start, end + _AFTERWARDS)
-    slow = explanations(prometheus, run.run, run.start, end, end + _AFTERWARDS)
-    if slow is None and not alerts:
+    return Slowness(run, explanations(prometheus, run.run, run.start, end, end + _AFTERWARDS), alerts)
+
+
+def why_slow(of: Slowness, title: str) -> Iterator[Section]:
+    """The section about it; none if Prometheus did not watch the run."""
+    if of.slow is None and not of.alerts:
         return
-    html = "".join(f'<p class="note">{in_html(doubt)}</p>' for doubt in doubts)
-    if slow:
-        if len(slow) == MOST:
+    html = "".join(f'<p class="note">{in_html(doubt)}</p>' for doubt in of.run.doubts)
+    if of.slow:
+        if len(of.slow) == MOST:
             html += f"<p>The {MOST} longest times when the run was slower than usual.</p>"
-        spans = [Span(one.begin, min(one.end, end)) for one in slow]
         rows = [
-            TableRow([_elapsed(span, run.start), sentence(one)], meaning=_moment(span))
-            for span, one in zip(spans, slow, strict=True)
+            TableRow([_elapsed(of.span(one), lasts=of.lasts(one)), sentence(one)], meaning=_moment(one.begin))
+            for one in of.slow
         ]
         html += table([Column("why", right=False)], rows)
-    elif slow is not None:
+    elif of.slow is not None:
         html += "<p>The run was never slower than usual, as far as Prometheus could compare it.</p>"
-    if alerts:
-        fired = sorted((_spans(one.times), _alert(one.labels, _spans(one.times), run.start)) for one in alerts)
-        columns = [Column(name, right=False) for name in ("fired", "severity", "labels")]
-        names = ", ".join(dict.fromkeys(in_html(str(row.cells[0])) for _, row in fired))
-        summary = f"{len(fired)} alert{'s' * (len(fired) > 1)} fired: {names}"
-        html += f"<details><summary>{summary}</summary>{table(columns, [row for _, row in fired])}</details>"
-    else:
-        html += "<p>No alert fired.</p>"
-    longest = sorted(slow or [], key=lambda one: one.begin - one.end)[:_DRAWN]
+    html += _fired(of)
+    longest = sorted(of.slow or [], key=lambda one: one.begin - one.end)[:_DRAWN]
     drawn = sorted((one for one in longest if one.slower > 0), key=lambda one: one.begin)
-    yield Section(title, [_stages(one, run.start) for one in drawn], html=html)
+    yield Section(title, [_stages(of, one) for one in drawn], html=html)
 
 
-def _stages(of: Explanation, start: float) -> Plot:
-    """Two bars, usual and now, each as long as a mean operation takes and divided into what it waits for."""
+def _fired(of: Slowness) -> str:
+    """The alerts about the run with their times, folded: a line for each alert and severity of a thing."""
+    if not of.alerts:
+        return "<p>No alert fired.</p>"
+    fired = sorted(((_spans(one.times), one.labels) for one in of.alerts), key=lambda one: one[0])
+    columns = [Column(name, right=False) for name in ("fired", "severity", "labels")]
+    rows = [_alert(labels, spans, of.run.start) for spans, labels in fired]
+    names = ", ".join(dict.fromkeys(in_html(row.cells[0]) for row in rows))
+    return f"<details><summary>Alerts and their times: {names}</summary>{table(columns, rows)}</details>"
+
+
+def _stages(of: Slowness, one: Explanation) -> Plot:
+    """Two bars, usual and slow, each as long as a mean operation takes and divided into what it waits for."""
     drawings = [
         Drawing(
             stage,
-            colour,
+            theme.STAGES.get(stage, theme.WARMUP),
             np.array(both),
             np.array([0.0, 1.0]),
             look="bars",
             words=[f"{stage} {time(seconds)}" for seconds in both],
-            colours=[colour, colour],
+            colours=[theme.STAGES.get(stage, theme.WARMUP)] * 2,
         )
-        for (stage, both), colour in zip(shown_stages(of).items(), (*theme.SERIES, theme.WARMUP), strict=False)
+        for stage, both in shown_stages(one).items()
     ]
     said = "; ".join(f"{one.name} {' to '.join(time(float(seconds)) for seconds in one.x)}" for one in drawings)
+    when = _elapsed(of.span(one), lasts=of.lasts(one))
     return Plot(
-        f"What an operation waits for, usually and at {clock(max(0.0, of.begin - start))}",
-        f"Compared with {of.armed}.",
+        f"What an operation waits for, usually and {when}",
+        f"Usually: {one.armed}. Slow: the mean {of.seconds(one)}.",
         _WAITS,
-        Axis("", str, ticks=[(0.0, "usually"), (1.0, "now")]),
+        Axis("", str, ticks=[(0.0, "usually"), (1.0, "slow")]),
         drawings,
-        f"From usually to now: {said}",
+        f"From usually to slow: {said}",
     )
 
 
@@ -104,16 +138,18 @@ def _spans(times: Array) -> list[Span]:
 
 
 def _alert(labels: Mapping[str, str], spans: Sequence[Span], start: float) -> TableRow:
-    fired = ", ".join(_elapsed(span, start) for span in spans[:_MOST_TIMES])
+    fired = ", ".join(
+        _elapsed(Span(max(0.0, begin - start), max(0.0, end - start))) for begin, end in spans[:_MOST_TIMES]
+    )
     more = f" and {len(spans) - _MOST_TIMES} more" if len(spans) > _MOST_TIMES else ""
     others = ", ".join(f"{name}={value}" for name, value in sorted(labels.items()) if name not in _UNNAMED)
     values = (fired + more, labels.get("severity", ""), others)
-    return TableRow([labels.get("alertname", ""), *values], meaning=_moment(spans[0]))
+    return TableRow([labels.get("alertname", ""), *values], meaning=_moment(spans[0].begin))
 
 
-def _elapsed(span: Span, start: float) -> str:
-    return "–".join(dict.fromkeys(clock(max(0.0, moment - start)) for moment in span))
+def _elapsed(span: Span, *, lasts: bool = False) -> str:
+    return f"since {clock(span.begin)}" if lasts else "–".join(dict.fromkeys(map(clock, span)))
 
 
-def _moment(span: Span) -> str:
-    return f"{datetime.fromtimestamp(span.begin, UTC):%Y-%m-%d %H:%M:%S} UTC"
+def _moment(moment: float) -> str:
+    return f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M:%S} UTC"

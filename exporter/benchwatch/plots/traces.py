@@ -91,6 +91,7 @@ def _together(
 def time_plot(title: str, traces: Sequence[Trace], length: float, unit: Axis, marks: Marks, caption: str) -> Plot:
     """A plot of at least one line, from 0 to `length` seconds; its axis of values is logarithmic or begins at 0."""
     width = column_width(length, [trace.line for trace in traces])
+    marks = marks if len(traces) == 1 else marks._replace(usual=None)
     drawings = []
     for trace in traces:
         x, y, low, high = drawn(trace.line, width, rate=not unit.log)

@@ -113,7 +113,7 @@ class Contents:
     def __init__(self, runs: Sequence[View]) -> None:
         self._runs = runs
         self._chapters = list(_chapters(runs))
-        self._sides = {run.side: run.colour for run in runs}
+        self._sides = list(dict.fromkeys(run.side for run in runs))
 
     def document(self, prometheus: str) -> tuple[str, list[str]]:
         """The whole page, and a sentence about each part of it that could not be made.
@@ -134,7 +134,6 @@ class Contents:
             title,
             lines,
             tiles if len(tiles) <= _MOST_TILES else [],
-            list(self._sides.items()) if len(self._sides) > 1 else [],
             sections,
             list(dict.fromkeys(text for one in self._chapters for text in one.warnings)),
         )
@@ -210,9 +209,10 @@ def _notes(stage: Stage) -> Iterator[str]:
 
 def _tables(runs: Sequence[View], known: Collection[str]) -> Iterator[Section]:
     """What the tools reported, and how; without the parameters that are `known` from a comparison."""
+    kept = {run.name: objectives(run.timelines, run.warmup) for run in runs}
     for title, make in (
         ("Results", run_tables.results),
         ("Parameters", run_tables.shared_parameters),
-        ("Environment", partial(run_tables.environment, known=known)),
+        ("Environment", partial(run_tables.environment, objectives=kept, known=known)),
     ):
         yield from attempted_section(title, partial(make, runs))

@@ -28,7 +28,7 @@ def history_page(found: Sequence[PastSeries]) -> str:
         sections.append(Section(str(head[0]), [_plot(one)], html(said(one)) + folded))
     first = _first(found)
     summary = _summary(first) if len(found) == 1 else f"{len(found)} series."
-    return page("History", [*_lines(first), summary], (), (), sections)
+    return page("History", [*_lines(first), summary], (), sections)
 
 
 def history_picture(found: Sequence[PastSeries]) -> bytes:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ..plots import theme
 from ..plots.figure import DRAW, plotly, source_of
-from ..plots.section import STYLE, Section, legend, rendered
+from ..plots.section import STYLE, Section, rendered
 from ..values.printable import in_html
 from ..values.version import VERSION
 
@@ -20,18 +20,17 @@ def page(
     title: str,
     lines: Sequence[str],
     tiles: Sequence[tuple[str, str]],
-    keys: Sequence[tuple[str, str]],
     sections: Sequence[Section],
     warnings: Sequence[str] = (),
 ) -> str:
-    """The document. `lines` are those of `opening`, `tiles` the main figures, `keys` the colours of the runs."""
+    """The document. `lines` are those of `opening`, `tiles` the main figures."""
     shown = "".join(f"<div><dt>{in_html(name)}</dt><dd>{in_html(value)}</dd></div>" for name, value in tiles)
     columns = 4 if len(tiles) % 4 == 0 else 5
     first = f'<dl class="tiles" style="--columns:{columns}">{shown}</dl>' if shown else ""
     notes = [f'<p class="note">{in_html(text)}</p>' for text in warnings]
     more = notes[_MOST_WARNINGS:]
     folded = f"<details><summary>{len(more)} more warnings</summary>{''.join(more)}</details>" if more else ""
-    header = f"{opening(title, lines)}{''.join(notes[:_MOST_WARNINGS])}{folded}{legend(keys)}{first}"
+    header = f"{opening(title, lines)}{''.join(notes[:_MOST_WARNINGS])}{folded}{first}"
     footer = (
         f"Made by benchwatch {VERSION} from the output of the benchmark itself. This file needs no network. A gap "
         "means that nothing was measured; it is never drawn as zero."

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from ..plots.figure import encoded
 from ..plots.plot import Plot
 from ..plots.section import Section, rendered
 from ..values.errors import ConfigError
@@ -40,7 +39,7 @@ def picture(title: str, lines: Sequence[str], plot: Plot | None) -> bytes:
     main = "<p>no reports while it ran</p>"
     if plot:
         height = _PLOT - _LINE * (len(lines) - 1)
-        main = rendered(Section("", [plot._replace(source=encoded(plot, height))]))
+        main = rendered(Section("", [plot._replace(height=height)]))
     return photographed(document(title, opening(title, lines), main, f"benchwatch {VERSION}", _STYLE))
 
 

@@ -84,7 +84,8 @@ class ComparisonPages:
                     asked, cells.note("Other comparisons are running: this page will try again"), seconds=5
                 )
             task = self._made[asked.names] = asyncio.create_task(self._compare(asked))
-            task.add_done_callback(lambda _: self._forget_later(asked.names))
+            later = asyncio.get_running_loop().call_later
+            task.add_done_callback(lambda _: later(KEPT, self._made.pop, asked.names, None))
         await asyncio.wait({task}, timeout=_FIRST)
         if not task.done():
             return self._page(asked, "<p>Reading the runs …</p>", seconds=1)
@@ -112,9 +113,6 @@ class ComparisonPages:
         if self._watched.places(name):
             return cells.run_link(name)
         return f'<a href="./{in_html(Query(q=name, open=(name,)).address)}">{in_html(name)}</a>'
-
-    def _forget_later(self, names: tuple[str, ...]) -> None:
-        asyncio.get_running_loop().call_later(KEPT, self._made.pop, names, None)
 
     async def _compare(self, asked: Asked) -> str:
         known = {name: [place.paths for place in self._watched.places(name)] for name in asked.names}

@@ -18,21 +18,25 @@ from ..compare.measures import compared
 from ..history.replayed_run import ReplayedRun
 from ..history.timeline import Timeline
 from ..metrics.buckets import Buckets
+from ..metrics.prometheus import Prometheus, PrometheusError
 from ..model.run import Run
 from ..plots.benchmark import shown
+from ..plots.run_view import view
+from ..plots.slowness import Slowness, slowness
 from ..runs.place import RunPlace
 from ..settings.settings import RunsSettings
 from ..values.printable import in_html
 from . import run_plots
 from .cells import note
 from .chores import Chore, PagePart
+from .run_answers import answers
 
 KEPT = 30.0
 """Seconds after the last request for which a run is followed."""
 _MOST = 8
 """Runs that are followed at a time."""
-_PAUSE, _ALERTS, _MACHINE = 0.9, 5.0, 10.0
-"""Minimum seconds between two drawings of a run, between two queries for alerts, and between two for disks."""
+_PAUSE, _ANSWERS, _MACHINE = 0.9, 3.0, 10.0
+"""Minimum seconds between two drawings of a run, between two answers to why it is slow, and between two for disks."""
 _SHARE = 150
 """Seconds of pause for a second of processor time."""
 _FIRST, _FURTHER = 2.0, 0.3
@@ -50,14 +54,15 @@ class _Look:
         self.asked = 0.0
         self.followed = [ReplayedRun(looks.settings, looks.buckets, looks.families) for _ in places]
         self._timelines: Sequence[Timeline] = ()
+        self._found: Slowness | None = None
+        """When and why it was slow, once Prometheus has said so."""
         self._drawn: object = None
         self.course = Chore(looks.reading, _PAUSE, self._course)
         self.chores = {"course": self.course}
         if url := looks.prometheus:
             for name, pause, work in (
-                ("alerts", _ALERTS, lambda: run_plots.alerts(url, self.run.name)),
-                ("why", _MACHINE, lambda: run_plots.why(url, self._timelines)),
-                ("machine", _MACHINE, lambda: run_plots.machine(url, self._timelines)),
+                ("answers", _ANSWERS, lambda: self._answers(url)),
+                ("machine", _MACHINE, lambda: run_plots.machine(url, self._timelines, self._found)),
             ):
                 self.chores[name] = Chore(looks.asking, pause, work)
 
@@ -70,7 +75,8 @@ class _Look:
         now = time.time()
         new = [followed.look(place, now) for followed, place in zip(self.followed, self.places, strict=True)]
         states = {worker.name: (worker.state, worker.reason) for worker in self.run.workers}
-        seen = states, self.before and self.before.name
+        slow = [one[1:3] for one in (self._found and self._found.slow) or ()]
+        seen = states, self.before and self.before.name, slow
         if not any(new) and seen == self._drawn:
             return None
         self._drawn = seen
@@ -79,7 +85,17 @@ class _Look:
         self._timelines = [
             replace(one, state=state, reason=reason) for one, (state, reason) in zip(timelines, present, strict=True)
         ]
-        return run_plots.drawn(self._timelines, self.before)
+        return run_plots.drawn(self._timelines, self.before, self._found)
+
+    def _answers(self, url: str) -> str:
+        if not self._timelines:
+            return ""
+        prometheus = Prometheus(url, run_plots.PATIENCE)
+        try:
+            self._found = slowness(prometheus, view(self.run.name, self._timelines))
+            return answers(prometheus, self._found).html(self._timelines)
+        except PrometheusError as error:
+            return note(f"No alerts and no disks: {error}; this page keeps trying.")
 
     @property
     def reading(self) -> str:

@@ -19,7 +19,7 @@ from . import cells
 from .assets import RUN_STYLE, document
 from .chores import PagePart
 
-_PARTS = ("alerts", "why", "course", "machine")
+_PARTS = ("answers", "course", "machine")
 _ACTIVE_SECONDS, _ENDED_SECONDS = 1, 5
 _WITHOUT_SCRIPT = 5
 """Seconds after which a browser without scripts loads the whole page again."""
@@ -37,7 +37,7 @@ def run_page(
     """
     known = dict(one.partition(":")[::2] for one in since.split(",")) if since is not None else {}
     seconds = _ACTIVE_SECONDS if _reads(view, parts) else _ENDED_SECONDS
-    body = f'<div id="now" data-seconds="{seconds}">{_now(view, now)}{_boards(view, now, grafana)}</div>'
+    body = f'<div id="now" data-seconds="{seconds}">{_now(view, now, _boards(view, now, grafana))}</div>'
     for name in _PARTS:
         part = parts.get(name, PagePart("", ""))
         if since is None or known.get(name) != part.version or not part.version:
@@ -78,7 +78,7 @@ def _reads(view: Run, parts: Mapping[str, PagePart]) -> bool:
     return reading or any(worker.active for worker in view.workers)
 
 
-def _now(view: Run, now: float) -> str:
+def _now(view: Run, now: float, boards: str) -> str:
     workers = sorted(view.workers, key=lambda worker: natural(worker.name))
     counts = Counter(worker.state for worker in workers)
     states = cells.badges(counts) if len(workers) > 1 else "".join(cells.state(one.state) for one in workers)
@@ -89,13 +89,13 @@ def _now(view: Run, now: float) -> str:
         for text in (worker.reason, cells.warmup(worker, now) if worker.active else "", *cells.notes(worker))
         if text
     ]
-    shown = f"<p>{states} {in_html(' · '.join(fact for fact in facts if fact))}</p>"
-    shown += "".join(f'<p class="soft">{in_html(text)}</p>' for text in said)
+    shown = f"<p>{states} {in_html(' · '.join(fact for fact in facts if fact))}{boards}</p>"
     if len(workers) == 1 and workers[0].active:
-        shown += _tiles(workers[0], now)
-    elif len(workers) > 1:
+        said.append(_last(workers[0], now))
+    shown += "".join(f'<p class="soft">{in_html(text)}</p>' for text in said if text)
+    if len(workers) > 1:
         shown += _table(workers, now)
-    return cells.faults(view.problems) + shown + _left(workers, now)
+    return cells.faults(view.problems) + shown
 
 
 def _boards(view: Run, now: float, grafana: str) -> str:
@@ -109,7 +109,7 @@ def _boards(view: Run, now: float, grafana: str) -> str:
         f'<a data-begin="{begin:.3f}" rel="noreferrer" href="{in_html(f"{grafana}/d/{board}/?{query}")}">{name}</a>'
         for name, board in _BOARDS
     )
-    return f'<p class="soft">In Grafana: {links}</p>'
+    return f' · <span class="soft">in Grafana: {links}</span>'
 
 
 def _times(workers: Sequence[Worker], now: float) -> list[str]:
@@ -132,33 +132,19 @@ def _seconds_left(workers: Sequence[Worker], now: float) -> float | None:
     return max(0.0, max(ends) - now) if ends else None
 
 
-def _left(workers: Sequence[Worker], now: float) -> str:
-    """A bar that shows the elapsed part of the planned time; empty if that is unknown."""
-    left = _seconds_left(workers, now)
-    starts = [worker.start for worker in workers if worker.start is not None]
-    if left is None or not starts:
-        return ""
-    over = max(0.0, now - min(starts))  # another machine's clock may be ahead
-    part = 100 * over / ((over + left) or 1.0)
-    bar = f'<rect width="100%" height="6" rx="3"/><rect class="gone" width="{part:.2f}%" height="6" rx="3"/>'
-    return f'<svg class="bar" role="img" aria-label="{part:.0f} % of the planned time has passed">{bar}</svg>'
-
-
-def _tiles(worker: Worker, now: float) -> str:
+def _last(worker: Worker, now: float) -> str:
+    """The last report of a worker, and its operations so far; empty without any."""
     age = None if worker.last_report is None else now - worker.last_report
+    unit, apart = cells.unit(worker), cells.apart(worker)
+    figure, count = cells.throughput(worker)(worker.throughput), figures.count(worker.operations)
     found = [
-        ("Last throughput", cells.throughput(worker)(worker.throughput), cells.unit(worker)),
-        ("Last mean latency", figures.latency(worker.latency), ""),
-        ("Last p99", figures.latency(worker.p99), cells.apart(worker)),
-        ("Operations", figures.count(worker.operations), ""),
-        ("Last report", figures.age(age), ""),
+        (f"{figure} {unit}".rstrip(), figure),
+        (f"mean latency {figures.latency(worker.latency)}", figures.latency(worker.latency)),
+        (f"p99 {figures.latency(worker.p99)}{f' ({apart})' if apart else ''}", figures.latency(worker.p99)),
+        (f"{count} operations so far", count),
     ]
-    tiles = "".join(
-        f"<div><dt>{name}</dt><dd>{value}{f' <small>{in_html(beside)}</small>' if beside else ''}</dd></div>"
-        for name, value, beside in found
-        if value != figures.NOT_MEASURED
-    )
-    return f'<dl class="tiles">{tiles}</dl>' if tiles else ""
+    said = [text for text, figure in found if figure != figures.NOT_MEASURED]
+    return f"Last report, {figures.age(age)}: {' · '.join(said)}" if said and age is not None else ""
 
 
 def _table(workers: Sequence[Worker], now: float) -> str:

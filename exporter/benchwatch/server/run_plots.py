@@ -3,45 +3,69 @@
 The code of `benchwatch show` makes the figures and sentences, that of the report the plots and tables.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 
 from ..compare.measured import results_of
 from ..compare.parameters import changed
 from ..history.timeline import Timeline
-from ..metrics.prometheus import Prometheus, PrometheusError
 from ..model.run import Run
 from ..plots import run_tables
+from ..plots.axes import LATENCY
 from ..plots.benchmark import over_time
-from ..plots.machine import reasons, sections
-from ..plots.run_view import View, parameters, together, view
+from ..plots.machine import sections
+from ..plots.run_view import Usual, View, parameters, together, view
 from ..plots.section import Section, attempted_section, rendered
-from ..results.result_view import of_run
+from ..plots.slowness import Slowness, why_slow
+from ..results.result_view import objectives, of_run
 from ..show.as_html import html
 from ..show.content import Column, Sentence, Table, TableRow
 from ..tools.registry import names
 from ..values.printable import in_html
-from ..why.exported import SLOW, UNSEEN
 from .cells import note
 from .comparisons import Asked
 
-_PATIENCE = 5.0
+PATIENCE = 5.0
 """Seconds that an answer of Prometheus may take."""
-_CRITICAL = "critical"
-_Alert = Mapping[str, Mapping[str, str]]
+_HEIGHT = 155
+"""Of the two plots on the first screen, pixels."""
 
 
-def drawn(timelines: Sequence[Timeline], before: Run | None = None) -> str:
-    """All sections that are made from its files; `before` is the run whose parameters are compared with its own."""
+def drawn(timelines: Sequence[Timeline], before: Run | None = None, found: Slowness | None = None) -> str:
+    """All sections that are made from its files.
+
+    `before` is the run whose parameters are compared with its own, `found` says when it was slow.
+    """
     if not timelines:
         return note(f"the files of this run have no recognised output yet: expected output of {names()}")
     run = view(timelines[0].run, timelines)
-    parts = (
-        ("Result", partial(_results, timelines)),
-        ("Over time", partial(over_time, [run])),
-        ("Details", partial(_details, run, before)),
+    if found and found.slow:
+        *_, last = found.slow
+        spans = [found.span(one) for one in found.slow]
+        if found.lasts(last):
+            spans[-1] = spans[-1]._replace(end=run.length)
+        run = run._replace(usual=Usual(last.usual.rate, last.usual.latency, spans))
+    first, *others = attempted_section("Over time", partial(_over_time, run))
+    parts = chain(
+        [first],
+        attempted_section("Result", partial(_results, timelines)),
+        others,
+        attempted_section("Details", partial(_details, run, before)),
     )
-    return "".join(rendered(section) for title, make in parts for section in attempted_section(title, make))
+    return "".join(map(rendered, parts))
+
+
+def _over_time(run: View) -> Iterator[Section]:
+    """Throughput and latency without a title, so that both are on the first screen, then the other plots."""
+    found = list(over_time([run]))
+    plots = list(found[0].figures) if len(found) == 1 else []
+    latency = [one for one in plots[1:] if one.y is LATENCY and one.drawings and one.length]
+    first = [*plots[:1], *latency[:1]]
+    yield Section("", [one._replace(height=_HEIGHT) for one in first])
+    if not first or len(plots) > len(first):
+        yield found[0]._replace(figures=[one for one in found[0].figures if one not in first])
+    yield from found[1:]
 
 
 def _results(timelines: Sequence[Timeline]) -> Iterator[Section]:
@@ -63,7 +87,7 @@ def _details(run: View, before: Run | None) -> Iterator[Section]:
     for title, make in (
         ("Results of the whole run", partial(run_tables.results, [run] if ended else [])),
         ("Parameters", partial(_parameters, run, before)),
-        ("Environment", partial(run_tables.environment, [run])),
+        ("Environment", partial(run_tables.environment, [run], {run.name: objectives(run.timelines, run.warmup)})),
     ):
         for section in attempted_section(title, make):
             if section.html:
@@ -93,60 +117,9 @@ def _parameters(run: View, before: Run | None) -> Iterator[Section]:
         yield Section(title, html=first + (run_tables.table((), shared) if shared else ""))
 
 
-def why(url: str, timelines: Sequence[Timeline]) -> str:
-    """The section about why the run was slow, from a Prometheus."""
-    make = partial(reasons, url, _runs(timelines), _PATIENCE)
-    return "".join(map(rendered, attempted_section("Why it was slow", make)))
-
-
-def machine(url: str, timelines: Sequence[Timeline]) -> str:
-    """The sections about its disks and vdisks, from a Prometheus."""
-    make = partial(sections, url, _runs(timelines), _PATIENCE)
-    return "".join(map(rendered, attempted_section("Disks and vdisks", make)))
-
-
-def _runs(timelines: Sequence[Timeline]) -> list[View]:
-    return [view(timelines[0].run, timelines)] if timelines else []
-
-
-def alerts(url: str, name: str) -> str:
-    """The firing alerts that name this run or no run: one banner, the others are folded.
-
-    The banner is that of the slow run (the section below says why it is slow), otherwise of the most severe alert. If
-    Prometheus does not answer, it says why.
-    """
-    try:
-        firing = Prometheus(url, _PATIENCE).firing()
-    except PrometheusError as error:
-        return note(f"No alerts and no disks: {error}; this page keeps trying.")
-    found = [one for one in firing if _labels(one).get("run") in (None, name) and _name(one) != UNSEEN]
-    found.sort(key=lambda one: (_labels(one).get("run") is None, _labels(one).get("severity") != _CRITICAL))
-    slow = sorted((one for one in found if _name(one) in SLOW), key=lambda one: _name(one) != "RunSlow")
-    cause = slow or found[:1]
-    others = [one for one in found if one not in cause]
-    if not cause:
-        return ""
-    folded = "".join(_banner([one]) for one in others)
-    names = ", ".join(dict.fromkeys(map(_name, others)))
-    summary = f"{len(others)} more alert{'s' if len(others) > 1 else ''}: {in_html(names)}"
-    return _banner(cause) + (f"<details><summary>{summary}</summary>{folded}</details>" if others else "")
-
-
-def _banner(alerts: Sequence[_Alert]) -> str:
-    """What the first alert says, with the names of all."""
-    severe = any(_labels(one).get("severity") == _CRITICAL for one in alerts)
-    severity = _CRITICAL if severe else _labels(alerts[0]).get("severity", "")
-    annotations = alerts[0].get("annotations", {})
-    said = [annotations.get("summary", ""), "" if "verdict" in annotations else annotations.get("description", "")]
-    text = ". ".join(part.removesuffix(".") for part in said if part)
-    names = ", ".join(dict.fromkeys(map(_name, alerts)))
-    kind = "bad" if severe else "warn"
-    return f'<p class="banner {kind}"><b>{in_html(names)}</b> {in_html(severity)}: {in_html(text)}</p>'
-
-
-def _labels(alert: _Alert) -> Mapping[str, str]:
-    return alert.get("labels", {})
-
-
-def _name(alert: _Alert) -> str:
-    return _labels(alert).get("alertname", "")
+def machine(url: str, timelines: Sequence[Timeline], found: Slowness | None = None) -> str:
+    """The sections about why it was slow, and about its disks and vdisks, from a Prometheus."""
+    runs = [view(timelines[0].run, timelines)] if timelines else []
+    why = attempted_section("Why it was slow", partial(why_slow, found, "Why it was slow")) if found else ()
+    disks = attempted_section("Disks and vdisks", partial(sections, url, runs, PATIENCE))
+    return "".join(map(rendered, chain(why, disks)))
