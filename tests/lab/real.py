@@ -37,7 +37,7 @@ from tests.support.ports import free_address
 from tests.support.programs import program
 from tests.support.webhook import Receiver, start_alertmanager
 
-_LENGTHS, _REST, _CALM, _MOST_REST, _SETTLE = (14, 22), 50, 12, 150, 75
+_LENGTHS, _REST, _CALM, _MOST_REST, _SETTLE = (14, 22), 38, 12, 150, 75
 """Seconds: a fault's length; from one onset to the next at least; as usual before the next; the longest wait for that;
 before the first.
 """

@@ -5,7 +5,7 @@ promtool evaluates every group each second, the baselines too; tests/lab/alert_n
 
 import math
 import random
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -50,17 +50,30 @@ def test_steady_noise_fires_nothing_and_every_spike_fires_once_within_a_second(t
     evaluate(tmp_path, [*load("steady", ()), *load("spiky", SPIKES)], SECONDS, expected, ("runs", "workers"))
 
 
+def spiky(latency: Iterable[float]) -> list[dict[str, str]]:
+    """A worker with these latencies, seconds, one a second."""
+    worker = {"instance": "b:1", "run": "spiky", "worker": "1"}
+    found = list(latency)
+    return [
+        series("benchwatch_run_state", f"1x{len(found)}", **worker, state="running"),
+        series("pgbench_latency_average_seconds", " ".join(f"{one:.6g}" for one in found), **worker),
+        series("pgbench_tps", " ".join(f"{16 / one:.6g}" for one in found), **worker),
+    ]
+
+
 def test_a_spike_is_seen_beside_a_usual_latency_of_two_levels(tmp_path: Path) -> None:
     chance = random.Random(3)
     level = [0.0013 if second % 60 < 20 else 0.006 for second in range(301)]
     found = [usual * math.exp(0.1 * chance.gauss(0, 1)) for usual in level]
     found[240] = 0.04
-    worker = {"instance": "b:1", "run": "spiky", "worker": "1"}
-    scraped = [
-        series("benchwatch_run_state", "1x300", **worker, state="running"),
-        series("pgbench_latency_average_seconds", " ".join(f"{latency:.6g}" for latency in found), **worker),
-        series("pgbench_tps", " ".join(f"{16 / latency:.6g}" for latency in found), **worker),
-    ]
-    expected = {f"count(count_over_time({FIRING}[2s]))": {"{}": 1}}
-    evaluate(tmp_path, scraped, 242, expected, ("runs", "workers"))
-    evaluate(tmp_path, scraped, 238, {f"count(count_over_time({FIRING}[60s]))": {}}, ("runs", "workers"))
+    evaluate(tmp_path, spiky(found), 242, {f"count(count_over_time({FIRING}[2s]))": {"{}": 1}}, ("runs", "workers"))
+    evaluate(tmp_path, spiky(found), 238, {f"count(count_over_time({FIRING}[60s]))": {}}, ("runs", "workers"))
+
+
+def test_five_times_the_upper_level_is_a_spike_although_the_median_is_far_above_the_lowest(tmp_path: Path) -> None:
+    """And an earlier fault is far above the median."""
+    found = ([0.001] * 21 + [0.003] * 15 + [0.008] * 24) * 5
+    found[100:120] = [0.06] * 20
+    found[240] = 0.04
+    evaluate(tmp_path, spiky(found), 238, {f"count(count_over_time({FIRING}[30s]))": {}}, ("runs", "workers"))
+    evaluate(tmp_path, spiky(found), 242, {f"count(count_over_time({FIRING}[2s]))": {"{}": 1}}, ("runs", "workers"))

@@ -8,7 +8,7 @@ from benchwatch.why.explanation import NONE
 from benchwatch.why.judging import slow, usual_before, why
 from benchwatch.why.reports import Reported, seen_run
 from benchwatch.why.seen import Seen
-from benchwatch.why.slow_times import slow_times
+from benchwatch.why.slow_times import Judged, slow_times
 
 from . import scenes
 from .scenes import FAULT, LENGTH, T0, USUAL, gauge, seen
@@ -18,7 +18,7 @@ from .test_sentences import SLOW, explained
 
 def part(latency: list[float], rate: float = 100.0) -> Reported:
     """A part that reports these latencies, seconds, one a second."""
-    return Reported("", int(T0), np.array(latency), np.full(len(latency), rate))
+    return Reported(("db1",), "", int(T0), np.array(latency), np.full(len(latency), rate))
 
 
 def test_seconds_that_were_slow_do_not_become_usual_for_the_next_fault() -> None:
@@ -33,6 +33,37 @@ def test_a_fault_is_seen_beside_a_usual_latency_of_two_levels() -> None:
     usual = [0.0013] * 20 + [0.006] * 40
     times = slow_times([part(usual * 3 + [0.04] * 15 + usual * 2 + [0.05] * 30 + usual)])
     assert [(round(one.begin - T0), round(one.end - T0)) for one in times] == [(180, 195), (315, 345)]
+
+
+LEVELS = [0.001] * 21 + [0.003] * 15 + [0.008] * 24
+
+
+def test_five_times_the_upper_level_of_a_usual_that_changes_between_levels_is_slow_at_once() -> None:
+    times = slow_times([part(LEVELS * 4 + [0.04] * 15 + LEVELS * 2)])
+    assert [(round(one.begin - T0), round(one.end - T0)) for one in times if one.begin > T0 + 120] == [(240, 255)]
+
+
+def test_a_level_that_comes_again_and_again_becomes_usual() -> None:
+    usual = [0.0013] * 50 + [0.006] * 30
+    times = slow_times([part(usual * 10 + [0.03] * 15 + usual * 2)])
+    assert [(round(one.begin - T0), round(one.end - T0)) for one in times if one.begin > T0 + 300] == [(800, 815)]
+
+
+def test_a_stop_within_a_slight_slowness_is_a_slow_time_of_its_own() -> None:
+    latency = [0.0015] * 100 + [0.006] * 8 + [np.nan] * 12 + [0.0015] * 20
+    stops = part(latency)._replace(rate=np.where(np.isnan(latency), 0.0, 100.0))
+    assert [(round(one.begin - T0), round(one.end - T0)) for one in slow_times([stops])] == [(100, 108), (108, 120)]
+
+
+def test_what_was_slow_stays_slow_although_what_it_was_compared_with_is_no_longer_seen() -> None:
+    latency = np.array(LEVELS * 2 + [second for _ in range(20) for second in [0.04] * 20 + LEVELS[:30]])
+    judged: dict[tuple[str, ...], Judged] = {}
+    for now in range(150, len(latency)):
+        seen_now = Reported(
+            ("db1",), "", int(T0) + max(0, now - 420), latency[max(0, now - 420) : now], np.full(min(now, 420), 100.0)
+        )
+        slow_times([seen_now], judged=judged)
+    assert judged[("db1",)].slow.sum() == (latency[-421:-1] == 0.04).sum()
 
 
 def test_faults_that_come_again_are_told_although_the_engine_forgets_what_was_before_them(

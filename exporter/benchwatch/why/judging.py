@@ -8,7 +8,7 @@ from .explanation import Explanation, SlowCase
 from .questions import samples_of_run, surrounded
 from .reports import SeenRun, seen_run
 from .seen import Seen
-from .slow_times import SlowTime, slow_times
+from .slow_times import Judged, SlowTime, slow_times
 from .waits import Picture, Waits, below, picture
 from .window import TimeWindow, nothing
 
@@ -53,10 +53,12 @@ def usual_of_kin(prometheus: Prometheus, of: SeenRun, now: float) -> Picture | N
     return None
 
 
-def slow(of: SeenRun, kin: Picture | None = None) -> list[SlowTime]:
-    """When the run was slow. `kin`: a picture of a run of its kind, for its first seconds."""
+def slow(
+    of: SeenRun, kin: Picture | None = None, judged: dict[tuple[str, ...], Judged] | None = None
+) -> list[SlowTime]:
+    """When the run was slow. `kin`: a picture of a run of its kind, for its first seconds; `judged`: see slow_times."""
     usual, armed = (kin.waits.latency, _KIN) if kin else (of.facts.objective, _OBJECTIVE)
-    return slow_times(of.parts, usual, armed)
+    return slow_times(of.parts, usual, armed, judged)
 
 
 def usual_before(of: SeenRun, begin: float, times: Sequence[SlowTime] = ()) -> Picture | None:

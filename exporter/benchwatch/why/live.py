@@ -20,7 +20,7 @@ from .judging import BEFORE, FIRST, slow, usual_of_kin, why
 from .questions import samples_of_run, surrounded
 from .reports import seen_run
 from .seen import Seen
-from .slow_times import USUAL
+from .slow_times import USUAL, Judged
 from .waits import Picture
 
 _log = logging.getLogger(__name__)
@@ -76,6 +76,7 @@ class _Watched:
         self.slow_at = 0.0
         self.spoken: Spoken | None = None
         self._seen, self._asked, self._asked_around = Seen(kept=_KEPT), 0.0, 0.0
+        self._judged: dict[tuple[str, ...], Judged] = {}
         self._kin: Picture | None = None
         self._kin_asked = False
         self._layer = ""
@@ -87,6 +88,7 @@ class _Watched:
         slow_lately = now - self.slow_at
         if slow_lately >= USUAL and not closely:
             self.spoken, self._seen, self._asked, self._asked_around = None, Seen(kept=_KEPT), 0.0, 0.0
+            self._judged.clear()
             return
         lasts = self.spoken is not None and now - self.spoken.since > _LASTS
         wait = _SELDOM if lasts else 0.0 if slow_lately < _OVER or closely else _AFTERWARDS
@@ -100,7 +102,7 @@ class _Watched:
         of = seen_run(self._seen, self._run, now - _KEPT, now)
         if of.parts and not self._kin_asked:
             self._kin, self._kin_asked = usual_of_kin(self._prometheus, of, now), True
-        times = slow(of, self._kin)
+        times = slow(of, self._kin, self._judged)
         when = next((one for one in reversed(times) if one.end >= now - _OVER), None)
         if when is None or when.end - when.begin < FIRST:
             self.spoken = None  # a single slow second wakes nobody

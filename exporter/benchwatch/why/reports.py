@@ -16,6 +16,8 @@ _KEPT = 5.0
 class Reported(NamedTuple):
     """One part of a run (a worker; of fio, a job and an operation). A place is a second from `first` on, Unix time."""
 
+    name: tuple[str, ...]
+    """Its worker and labels."""
     op: str
     first: int
     latency: Array
@@ -64,7 +66,7 @@ def _reports(seen: Seen, facts: RunFacts, begin: float, end: float) -> Iterator[
             latency = _by_second(found, first, length)
         for lag in seen.of(roles.lag.name, **labels) if roles.lag else ():
             latency = latency - np.nan_to_num(_by_second(lag, first, length))
-        yield Reported(op, first, latency, _by_second(one, first, length))
+        yield Reported(part, op, first, latency, _by_second(one, first, length))
 
 
 def _by_second(one: Samples, first: int, length: int) -> Array:

@@ -11,13 +11,23 @@ from .reports import Reported
 USUAL = 300.0
 """Seconds before a moment that say what is usual then."""
 ITSELF = "its own last minutes"
-_ARMED, _EVERY, _APART = 30, 15, 5
-"""Seconds: after which a series is its own usual; for which one usual counts; without slow ones, a slow time ends."""
+_ARMED, _EVERY, _APART, _LATE = 30, 15, 5, 5
+"""Seconds: after which a series is its own usual; for which one usual counts; without slow ones, a slow time ends; of
+which the samples may still come.
+"""
 _LASTS, _NEARLY = 150, 0.9
 """Seconds after which a slow time is usual itself, and the part of them that must be slow."""
 _BELOW, _ABOVE = 3.1, 3.9
 """Powers of the median's ratios to the quantiles 0.1 and 0.85 that are 4 standard deviations of lognormal noise. The
 smaller one counts: slow seconds among the usual ones widen only the upper side, a second, lower level only the other.
+"""
+_LEAST, _MOST = 2.0, 4.0
+"""Multiples of the usual's upper level, its quantile 0.75: no second below the first is slow, each above the second is.
+A usual that changes between two levels varies more than noise on one of them.
+"""
+_FAR, _OFTEN = 2.0, 0.25
+"""Slow seconds up to this multiple of the threshold are usual if this part of the last minutes, without those above the
+multiple, consists of them: a level that comes again and again.
 """
 _WORSE, _WORSENS = 3.0, 5
 """The multiple of all latencies so far from which on a slow time is another one, if three seconds in a row have it; and
@@ -37,13 +47,32 @@ class SlowTime(NamedTuple):
     armed: str = ITSELF
 
 
-def slow_times(parts: Sequence[Reported], before: float | None = None, armed: str = "") -> list[SlowTime]:
+class Judged(NamedTuple):
+    """The seconds of a part from `first` on, Unix time."""
+
+    first: int
+    slow: Array
+    """Whether each was slow."""
+    strange: Array
+    """0: usual; 1: slow; 2: slow by far."""
+
+
+def slow_times(
+    parts: Sequence[Reported],
+    before: float | None = None,
+    armed: str = "",
+    judged: dict[tuple[str, ...], Judged] | None = None,
+) -> list[SlowTime]:
     """When any part was slow, in order. `before`: the latency that is usual until its own is known, seconds; `armed`
-    says where that comes from.
+    says where that comes from. `judged` is what was found a moment ago, by part, and is brought up to date: it stays,
+    although the seconds that it was compared with are no longer seen.
     """
     if not parts:
         return []
-    moments = np.flatnonzero(np.any([_slow(part, before) for part in parts], axis=0))
+    judged = {} if judged is None else judged
+    for part in parts:
+        judged[part.name] = _judged(part, before, judged.get(part.name))
+    moments = np.flatnonzero(np.any([judged[part.name].slow for part in parts], axis=0))
     if not len(moments):
         return []
     begins = np.flatnonzero(np.concatenate(([True], np.diff(moments) > _APART)))
@@ -61,7 +90,8 @@ def _spans(parts: Sequence[Reported], begin: int, end: int) -> Iterator[tuple[in
     """First and last second of each slow time within a longer one: another begins where a part becomes much slower."""
     worse = np.zeros(max(end - begin - 1 - _WORSENS, 0), dtype=bool)
     for part in parts:
-        latency = part.latency[begin : end + 1]
+        latency, rate = part.latency[begin : end + 1], part.rate[begin : end + 1]
+        latency = np.where(np.isnan(latency) & (rate == 0), np.inf, latency)  # nothing completes
         bound = _WORSE * np.fmax.accumulate(latency)[_WORSENS - 2 :]
         next_three = (latency[_WORSENS + place :] for place in range(3))
         worse |= np.all([seconds[: len(worse)] > bound[: len(worse)] for seconds in next_three], axis=0)
@@ -73,33 +103,42 @@ def _spans(parts: Sequence[Reported], begin: int, end: int) -> Iterator[tuple[in
     yield from _spans(parts, other, end)
 
 
-def _slow(part: Reported, before: float | None) -> Array:
+def _judged(part: Reported, before: float | None, known: Judged | None) -> Judged:
     """Whether each second is slow: above three medians or its noise, or below 30 % of the usual rate for 3 s."""
     latency, rate = _counted(part), part.rate
-    found = np.zeros(len(rate), dtype=bool)
-    strange = found.copy()
+    slow, strange = np.zeros(len(rate), dtype=bool), np.zeros(len(rate), dtype=np.int8)
     lately = np.convolve(np.nan_to_num(rate), np.ones(3) / 3)[: len(rate)]
-    known = np.flatnonzero(~np.isnan(rate))
-    begin = int(known[0]) if len(known) else len(rate)
+    reported = np.flatnonzero(~np.isnan(rate))
+    begin = now = int(reported[0]) if len(reported) else len(rate)
+    if known is not None:
+        gone = part.first - known.first
+        last = min(len(known.slow) - gone, len(rate)) - _LATE
+        if gone >= 0 and last > begin:
+            now = max(begin, last - (part.first + last) % _EVERY)
+            slow[:now], strange[:now] = known.slow[gone : gone + now], known.strange[gone : gone + now]
     limit, many = np.inf if before is None else 3 * before, 0.0
-    for now in range(begin, len(rate), _EVERY):
-        end = min(now + _EVERY, len(rate))
-        if strange[max(begin, now - _LASTS) : now].sum() >= _NEARLY * _LASTS:
-            strange[:now] = False
+    while now < len(rate):
+        end = min(now + _EVERY - (part.first + now) % _EVERY, len(rate))
+        if (strange[max(begin, now - _LASTS) : now] > 0).sum() >= _NEARLY * _LASTS:
+            strange[:now] = 0
         past = slice(max(begin, now - int(USUAL)), max(begin, now - 1))
-        calm = ~strange[past]
+        if (strange[past] == 1).sum() >= _OFTEN * (strange[past] < 2).sum():
+            strange[:now][strange[:now] == 1] = 0
+        calm = strange[past] == 0
         usual_latency, usual_rate = latency[past][calm], rate[past][calm]
         usual_latency, usual_rate = usual_latency[~np.isnan(usual_latency)], usual_rate[~np.isnan(usual_rate)]
         if len(usual_rate) >= _ARMED and len(usual_latency) >= _ARMED / 2:
-            low, median, high = np.maximum(_quantiles(usual_latency, 0.1, 0.5, 0.85), 1e-9)
-            scatter = min((median / low) ** _BELOW, (high / median) ** _ABOVE)
-            limit = max(median * max(scatter, 3.0), median + _FLOOR)
+            quantiles = _quantiles(usual_latency, 0.1, 0.5, 0.75, 0.85)
+            low, median, level, high = np.maximum(quantiles, 1e-9)
+            noise = median * min((median / low) ** _BELOW, (high / median) ** _ABOVE)
+            limit = max(min(noise, _MOST * level), _LEAST * level, 3 * median, median + _FLOOR)
             many = float(_quantiles(usual_rate, 0.5)[0])
+        fewer = (lately[now:end] < 0.3 * many) & ~np.isnan(rate[now:end]) & (many >= 20)
         with np.errstate(invalid="ignore"):
-            found[now:end] |= latency[now:end] > limit
-        found[now:end] |= (lately[now:end] < 0.3 * many) & ~np.isnan(rate[now:end]) & (many >= 20)
-        strange[now:end] = found[now:end]
-    return found
+            slow[now:end] = (latency[now:end] > limit) | fewer
+            strange[now:end] = np.where(fewer | (latency[now:end] > _FAR * limit), 2, slow[now:end])
+        now = end
+    return Judged(part.first, slow, strange)
 
 
 def _quantiles(values: Array, *parts: float) -> Array:
