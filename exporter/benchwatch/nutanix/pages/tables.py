@@ -147,7 +147,7 @@ def _row(html: str) -> tuple[str, _Row]:
         outside, *cells = plain.split("<td>")
         texts = [(_unescaped(cell) if "&" in cell else cell).strip() for cell in cells[:MAX_COLUMNS]]
         return outside, _Row(texts, links, False)
-    outside, *found = _CELL.split(html)
+    outside, *found = _CELL.split(html, MAX_COLUMNS + 1)
     texts = []
     kinds, attributes = found[::3], found[1::3]
     for kind, attribute, cell in zip(kinds, attributes, found[2::3], strict=True):
