@@ -50,8 +50,7 @@ def main() -> None:
     gc.freeze()
     as_the_command()
     main_page = read_main_page(body)
-    # Columns of samples, where the package has them.
-    samples = sum(len(getattr(found, "numbers", " ")) for found in snapshot_samples(Snapshot(0, main_page), {}))
+    samples = sum(len(getattr(found, "numbers", (1,))) for found in snapshot_samples(Snapshot(0, main_page), {}))
     steps: dict[str, Callable[[], object]] = {
         "html.parser, tokens only": lambda: html.parser.HTMLParser().feed(text),
         "HTML to tables": lambda: read_tables(body),

@@ -205,6 +205,7 @@ def test_a_link_to_a_vdisk_on_the_same_host_is_followed(href: str) -> None:
         "/vdisk_stats;x?x=1",
         "/VDISK_STATS?x=1",
         "/vdisk_stats?x=1#y",
+        "/vdisk_stats?x=1#",
         "/vdisk_stats?x=1 ",
         "/vdisk_\nstats?x=1",
         "/vdisk_stats?x=<b>",

@@ -189,8 +189,9 @@ def test_a_sanitiser_leaves_times_versions_and_labels_alone() -> None:
         b"<table><tr><td>Build version<td>el7.3-release-euphrates-5.20.1.2-stable-0a1b"
         b"<tr><td>Start time<td>14:14:03 10.20.30.40 fe80::1:2 <tr><td>NFS Flush Queue (size/admitted)<td>0/0</table>"
         b"<h2>Hosted VDisks</h2><table><tr><th>VDisk Id<th>VDisk Name<th>Usage (GB)"
-        b"<tr><td>5<td>NFS:5 (Read &amp; co)<td>2<tr><td>6<td>payroll<td>3<tr><td>7<td>NFS:4:0:77<td>4</table>"
-        b"<p>About payroll on disk 6: Read &amp; co"
+        b"<tr><td>5<td>NFS:5 (Read &amp; co)<td>2<tr><td>6<td>payroll<td>3<tr><td>7<td>NFS:4:0:77<td>4"
+        b"<tr><td>8<td>NFS:8 (db7)<td>5</table>"
+        b"<p>About payroll on disk 6: Read &amp; co, unlike db7 or odb77"
     )
     sanitiser = Sanitiser()
     sanitiser.learn(read_main_page(html))
@@ -202,9 +203,10 @@ def test_a_sanitiser_leaves_times_versions_and_labels_alone() -> None:
         "NFS:4:0:77",
         "NFS:5 (",
         "on disk 6",
+        "odb77",
     ):
         assert kept in clean
-    for gone in ("corp", "10.20.30.40", "fe80", "payroll", "Read &amp; co"):
+    for gone in ("corp", "10.20.30.40", "fe80", "payroll", "Read &amp; co", " db7"):
         assert gone not in clean
     assert sanitiser.leftovers(clean.encode()) == []
     assert numbers(read_main_page(clean.encode())) == numbers(read_main_page(html))

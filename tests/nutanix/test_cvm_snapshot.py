@@ -45,7 +45,7 @@ def published(recordings: Path) -> Snapshot:
         time=1_790_000_000.5,
         main=read_main_page((folder / "main-2015.html").read_bytes()),
         details={VDISK: Detail(1_790_000_001.5, detail.vdisks[VDISK])},
-        oplog=read_oplog_page((folder / "oplog_flush_stats.html").read_bytes()),
+        oplog=Detail(1_790_000_001.5, read_oplog_page((folder / "oplog_flush_stats.html").read_bytes()).values),
     )
 
 
@@ -60,7 +60,8 @@ def simulated() -> Snapshot:
         assert document is not None
         details[vdisk] = Detail(1.0, read_vdisk_page(render(document).encode()).vdisks[vdisk])
     main = read_main_page(render(cluster.main(0)).encode())
-    return Snapshot(1.0, main, details, read_oplog_page(render(cluster.oplog(0)).encode()))
+    oplog = read_oplog_page(render(cluster.oplog(0)).encode())
+    return Snapshot(1.0, main, details, Detail(1.0, oplog.values))
 
 
 def test_the_published_pages_give_this_exposition(recordings: Path) -> None:

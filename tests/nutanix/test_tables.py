@@ -1,5 +1,6 @@
 import gc
 import time
+import tracemalloc
 from collections.abc import Callable
 
 import pytest
@@ -97,6 +98,17 @@ def test_absurd_spans_take_no_absurd_memory() -> None:
     )
     assert len(table.columns) == 200
     assert {len(row) for row in table.rows} == {200}
+
+
+def test_a_row_of_wide_cells_without_end_takes_memory_in_proportion_to_its_size() -> None:
+    html = b"<table><tr><td>1<tr>" + b"<td colspan=200>1" * 100_000
+    tracemalloc.start()
+    try:
+        (table,) = read_tables(html)
+        assert tracemalloc.get_traced_memory()[1] < 40 * len(html)  # all cells would take 160 MB, 94 times its size
+    finally:
+        tracemalloc.stop()
+    assert [len(row) for row in table.rows] == [1, 200]
 
 
 def test_deep_nesting_is_survived() -> None:

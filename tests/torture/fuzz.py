@@ -283,7 +283,7 @@ def _judge_cvm(data: bytes) -> None:
     main, oplog, page = read_main_page(data), read_oplog_page(data), read_vdisk_page(data)
     source = CvmSource("a", {})
     details = {name: Detail(NOW, stats) for name, stats in page.vdisks.items()}
-    source.status = Status(up=True, snapshot=Snapshot(NOW, main, details, oplog))
+    source.status = Status(up=True, snapshot=Snapshot(NOW, main, details, Detail(NOW, oplog.values)))
     _check(list(source.samples()))
 
 

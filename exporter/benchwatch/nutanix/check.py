@@ -88,8 +88,9 @@ def check(client: Client, vdisks: Sequence[str] | None, metrics: bool) -> int:
         now = time.time()
         read = {vdisk: Detail(now, stats) for vdisk, page in pages.vdisks.items() if (stats := page.of(vdisk))}
         polled: dict[Series, float] = {(f.CVM_POLL_DURATION, ()): seconds, (f.CVM_UNMATCHED_ROWS, ()): 0}
+        oplog = Detail(now, pages.oplog.values) if pages.oplog else None
         source = CvmSource(urlsplit(client.url).hostname or "", {})
-        source.status = Status(True, now, Snapshot(now, pages.main, read, pages.oplog), polled=polled)
+        source.status = Status(True, now, Snapshot(now, pages.main, read, oplog), polled=polled)
         sys.stdout.write(Exposition().render([source]))
         for name, problem in pages.problems.items():
             say(f"page {name}: {problem}")
@@ -136,7 +137,7 @@ def _words(pages: Pages) -> Iterator[str]:
             yield f"  {name}: {', '.join(recognised[name]) or 'found' if name in recognised else 'not found'}"
         yield from _left_out(page)
     if pages.oplog is not None:
-        shares = ", ".join(f"{store} {ratio:.1%}" for store, ratio in pages.oplog.utilisation.items())
+        shares = ", ".join(f"{store} {ratio:.1%}" for (_, (store,)), ratio in pages.oplog.values.items())
         yield from ("", f"Oplog flush statistics: {shares or 'no utilisation found'}")
         yield from _left_out(pages.oplog)
     for page_name, problem in pages.problems.items():

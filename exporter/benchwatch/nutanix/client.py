@@ -29,7 +29,8 @@ NoAnswer = Literal["refused", "unreachable", "timeout", "closed"]
 Reason = NoAnswer | Literal["protocol", "http_status", "redirect", "too_large", "truncated", "not_a_cvm"]
 """Why a page could not be used; a label value."""
 
-_QUERY = re.compile(r"(?:[A-Za-z0-9_.:=&,~@-]|%[0-9A-Fa-f]{2}){1,300}", re.ASCII)
+_QUERY = r"(?:[A-Za-z0-9_.:=&,~@-]|%[0-9A-Fa-f]{2}){1,300}"
+_VDISK_LINK = re.compile(rf"(?:(?:(?i:http):)?//([^/?#]*)/|/)?vdisk_stats\?({_QUERY})", re.ASCII)
 _HEADERS = {"User-Agent": f"benchwatch/{VERSION}", "Accept-Encoding": "identity", "Connection": "close"}
 _CHUNK = 65536
 
@@ -45,16 +46,9 @@ class PageError(Exception):
 
 def vdisk_query(href: str, url: str) -> str | None:
     """The query of a link, if it leads to a vdisk's page on the same host as `url`; else None."""
-    try:
-        parts, base = urlsplit(href), urlsplit(url)
-        elsewhere = parts.netloc and (parts.scheme not in ("", "http") or parts.netloc.lower() != base.netloc.lower())
-    except ValueError:
-        return None
-    if elsewhere or (parts.scheme and not parts.netloc) or parts.fragment or not href.isprintable() or " " in href:
-        return None
-    if parts.path not in ("/vdisk_stats", "vdisk_stats") or (parts.netloc and parts.path[0] != "/"):
-        return None
-    return parts.query if _QUERY.fullmatch(parts.query) else None
+    own = urlsplit(url).netloc
+    match = _VDISK_LINK.fullmatch(href)
+    return match[2] if match and (own if match[1] is None else match[1]).lower() == own.lower() else None
 
 
 class Client:
@@ -76,7 +70,7 @@ class Client:
 
     def get(self, path: Path, query: str = "") -> bytes:
         """The page's body. Raises PageError; ValueError for a path or query that must not be requested."""
-        if path not in PATHS or (query and (path != "/vdisk_stats" or not _QUERY.fullmatch(query))):
+        if path not in PATHS or (query and (path != "/vdisk_stats" or not re.fullmatch(_QUERY, query, re.ASCII))):
             raise ValueError(f"{path}?{query}: not one of the allowed pages ({', '.join(PATHS)})")
         request = requests.Request("GET", self.url, headers=_HEADERS).prepare()
         request.url = f"{self.url}{path}{f'?{query}' if query else ''}"

@@ -15,8 +15,6 @@ from . import families as f
 from .cvm_settings import Mapped, VdiskDisk
 from .families import Series
 from .pages.main_page import MainPage, VdiskTable
-from .pages.oplog_page import OplogPage
-from .pages.vdisk_page import VdiskStats
 
 Clock = Callable[[], float]
 
@@ -25,34 +23,29 @@ _NO_DISK = VdiskDisk()
 
 @dataclass(frozen=True)
 class Detail:
-    """The numbers of one vdisk's page, read at `time` (Unix seconds), shown until `until` (monotonic seconds)."""
+    """The numbers of a further page, read at `time` (Unix seconds), shown until `until` (monotonic seconds)."""
 
     time: float
-    stats: VdiskStats
+    values: Mapping[Series, float]
     until: float = inf
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The last pages that were read; details are by vdisk id.
-
-    `time` (Unix seconds) is when the main page was read; `until` and `oplog_until` (monotonic seconds) are when it and
-    the oplog's page are too old to be shown.
-    """
+    """The last pages that were read; `time` and `until` are those of the main page, details are by vdisk id."""
 
     time: float
     main: MainPage
     details: Mapping[str, Detail] = field(default_factory=dict)
-    oplog: OplogPage | None = None
+    oplog: Detail | None = None
     until: float = inf
-    oplog_until: float = inf
 
     def at(self, moment: float) -> "Snapshot | None":
         """What may be shown at a moment (monotonic seconds): None if the main page is too old; itself if no page is."""
         if self.until <= moment:
             return None
         kept = {vdisk: detail for vdisk, detail in self.details.items() if detail.until > moment}
-        oplog = self.oplog if self.oplog_until > moment else None
+        oplog = self.oplog if self.oplog and self.oplog.until > moment else None
         if len(kept) == len(self.details) and oplog is self.oplog:
             return self
         return replace(self, details=kept, oplog=oplog)
@@ -122,8 +115,7 @@ class CvmSource:
             yield Sample(f.CVM_UP, (), int(status.up))
         if status.last_success is not None:
             yield Sample(f.CVM_LAST_SUCCESS, (), status.last_success)
-        for (family, labels), number in status.polled.items():
-            yield Sample(family, labels, number)
+        yield from (Sample(*series, number) for series, number in status.polled.items())
         if status.snapshot is not None:
             yield from snapshot_samples(status.snapshot, self._mapping)
 
@@ -134,16 +126,15 @@ def snapshot_samples(snapshot: Snapshot, mapping: Mapped) -> Iterator[Sample | S
     identity = (overview.version, overview.svm_id, overview.incarnation)
     if any(identity):
         yield Sample(f.STARGATE_INFO, identity, 1)
-    for (family, labels), value in overview.values.items():
-        yield Sample(family, labels, value)
+    yield from (Sample(*series, value) for series, value in overview.values.items())
     owners = {disk.svm_id for disk in main.disks.values()}
     own = overview.svm_id or (owners.pop() if len(owners) == 1 else None)
     for disk in main.disks.values():  # those of the whole cluster
         if disk.svm_id == own:
             yield Sample(f.DISK_AVAILABLE, (disk.disk, disk.tier), disk.available)
             yield Sample(f.DISK_SIZE, (disk.disk, disk.tier), disk.size)
-    for store, ratio in snapshot.oplog.utilisation.items() if snapshot.oplog else ():
-        yield Sample(f.OPLOG_UTILISATION, (store,), ratio)
+    if snapshot.oplog:
+        yield from (Sample(*series, value) for series, value in snapshot.oplog.values.items())
     hosted, frontend = [row.label for row in main.hosted.rows], main.frontend_labels
     rows = dict(zip(frontend, main.frontend.rows, strict=True)) | dict(zip(hosted, main.hosted.rows, strict=True))
     for vdisk, row in rows.items():
@@ -156,7 +147,7 @@ def snapshot_samples(snapshot: Snapshot, mapping: Mapped) -> Iterator[Sample | S
     in_frontend = frozenset(frontend)
     for vdisk, detail in snapshot.details.items():
         yield Sample(f.VDISK_DETAILS_TIME, (vdisk,), detail.time)
-        for (family, labels), value in detail.stats.items():
+        for (family, labels), value in detail.values.items():
             if family is not f.FRONTEND_LATENCY or vdisk not in in_frontend:
                 yield Sample(family, (vdisk, *labels), value)
 

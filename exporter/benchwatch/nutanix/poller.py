@@ -26,7 +26,7 @@ from .cvm_snapshot import Clock, CvmSource, Detail, Snapshot
 from .families import Series
 from .mapping import selected
 from .pages.main_page import MainPage, VdiskRow, read_main_page
-from .pages.oplog_page import OplogPage, read_oplog_page
+from .pages.oplog_page import read_oplog_page
 from .pages.tables import Notes
 from .pages.vdisk_page import read_vdisk_page
 
@@ -121,13 +121,13 @@ class Poller(CvmSource):
         elif previous is not None:
             hosted = {row.label for row in main.hosted.rows}
             details = {vdisk: detail for vdisk, detail in previous.details.items() if vdisk in hosted}
-            snapshot = replace(snapshot, details=details, oplog=previous.oplog, oplog_until=previous.oplog_until)
+            snapshot = replace(snapshot, details=details, oplog=previous.oplog)
         self._show(snapshot)
         details = dict(snapshot.details)
         answers = self._read_details(main, details, began)
         snapshot = replace(snapshot, details=details)
         if answers and self._settings.oplog_flush_stats:
-            snapshot = replace(snapshot, oplog=self._oplog(), oplog_until=self._clock() + self._keep)
+            snapshot = replace(snapshot, oplog=self._oplog())
         self._show(snapshot)
 
     def _read_details(self, main: MainPage, details: dict[str, Detail], began: float) -> bool:
@@ -165,7 +165,7 @@ class Poller(CvmSource):
         self._count(page)
         return Detail(self._wall_clock(), stats, self._clock() + keep)
 
-    def _oplog(self) -> OplogPage | None:
+    def _oplog(self) -> Detail | None:
         try:
             page = read_oplog_page(self._client.get("/oplog_flush_stats"))
             if not page.recognised:
@@ -175,7 +175,7 @@ class Poller(CvmSource):
             return None
         self._report("oplog_flush_stats", "")
         self._count(page)
-        return page
+        return Detail(self._wall_clock(), page.values, self._clock() + self._keep)
 
     def _show(self, snapshot: Snapshot) -> None:
         self.status = replace(self._status, up=True, last_success=snapshot.time, snapshot=snapshot, error="")

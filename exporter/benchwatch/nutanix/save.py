@@ -18,20 +18,18 @@ from ..values.printable import say
 from .check import MAIN, OPLOG, fetch
 from .client import Client
 from .pages.main_page import MainPage, read_main_page
-from .pages.tables import collapse
 from .pages.vdisk_page import read_vdisk_page
 
-_TAG = re.compile(r"(<[A-Za-z/!][^<>]*>)")
 _UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
 _IPV4 = re.compile(r"(?<![\w.-])\d{1,3}(?:\.\d{1,3}){3}(?![\w.-])")
 _IPV6 = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}(?![\w:])")
 _HOST = re.compile(r"(?<=://)[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*")
 _WORD = re.compile(r"\w+")
-_LETTER = re.compile(r"[^\W\d]")
 _HARMLESS = re.compile(r"(?:NFS|[\d\W])*")
 """A name that reveals nothing: NFS, digits and punctuation."""
 _LONG_ENOUGH = 6
-"""Characters of the shortest name that is also replaced within other texts; a shorter one may be part of any word."""
+"""Characters of the shortest name that is also replaced within words; a shorter one may be part of any word."""
+_SPACE = r"(?:\s|&nbsp;)+"
 
 
 def save(client: Client, vdisks: Sequence[str] | None, folder: Path) -> int:
@@ -85,12 +83,8 @@ class Sanitiser:
 
     def __init__(self) -> None:
         self._new: dict[str, dict[str, str]] = {"IP addresses": {}, "uuids": {}, "host names": {}, "words of names": {}}
-        self._names: dict[str, str] = {}
-        """The part of a vdisk's name that is replaced, by the whole name."""
-        self._long: list[str] = []
-        """Parts that are also replaced within other texts, longest first."""
-        self._forms: list[tuple[str, str]] = []
-        """The forms in which a tag may contain them, and the replacements."""
+        self._names: list[str] = []
+        """The parts of vdisks' names that are replaced, longest first."""
 
     @property
     def replaced(self) -> dict[str, int]:
@@ -99,19 +93,21 @@ class Sanitiser:
 
     def learn(self, page: MainPage) -> None:
         """Learn the names of the page's vdisks."""
-        for row in (*page.hosted.rows, *page.frontend.rows):
-            part = row.file or row.name
-            if not _HARMLESS.fullmatch(_UUID.sub("", part)):
-                self._names[row.name] = part
-        self._long = sorted({part for part in self._names.values() if len(part) >= _LONG_ENOUGH}, key=len, reverse=True)
-        self._forms = [(form, self._name(part)) for part in self._long for form in {part, escape(part), quote(part)}]
+        parts = dict.fromkeys(row.file or row.name for row in (*page.hosted.rows, *page.frontend.rows))
+        telling = (part for part in parts if not _HARMLESS.fullmatch(_UUID.sub("", part)))
+        self._names = sorted(telling, key=len, reverse=True)
 
     def clean(self, html: bytes) -> bytes:
         """The page with everything replaced."""
-        parts = _TAG.split(html.decode("utf-8", "surrogateescape"))
-        parts[::2] = map(self._text, parts[::2])
-        parts[1::2] = map(self._tag, parts[1::2])
-        text = _UUID.sub(lambda match: self._uuid(match[0].lower()), "".join(parts))
+        text = html.decode("utf-8", "surrogateescape")
+        for part in self._names:
+            new = _WORD.sub(lambda match: self._replacement("words of names", match[0], lambda n: f"name{n}"), part)
+            forms = {form(part): form(new) for form in (str, escape, quote)}  # as text, as HTML, in an address
+            for old, other in forms.items():
+                pattern = _SPACE.join(map(re.escape, old.split()))
+                pattern = pattern if len(part) >= _LONG_ENOUGH else rf"(?<!\w){pattern}(?!\w)"
+                text = re.sub(pattern, other.replace("\\", r"\\"), text)
+        text = _UUID.sub(lambda match: self._uuid(match[0].lower()), text)
         text = _IPV4.sub(lambda match: self._address(match[0]), text)
         text = _IPV6.sub(lambda match: self._address(match[0]), text)
         text = _HOST.sub(lambda match: self._host(match[0]), text)
@@ -124,32 +120,12 @@ class Sanitiser:
         text = unescape(html.decode("utf-8", "surrogateescape")).lower()
         old = [name for kind in ("uuids", "IP addresses", "host names") for name in self._new[kind]]
         new = {name for kind in self._new.values() for name in kind.values()}
-        return [name for name in old + self._long if name.lower() in text and name not in new]
-
-    def _text(self, segment: str) -> str:
-        if not _LETTER.search(segment):  # a number, as in most cells
-            return segment
-        plain = unescape(segment)
-        folded = collapse(plain)
-        part = self._names.get(folded)
-        parts = [part] if part else [part for part in self._long if part in folded]
-        if not parts:
-            return segment
-        for part in parts:
-            plain = (plain if part in plain else folded).replace(part, self._name(part))
-        return escape(plain, quote=False)
-
-    def _tag(self, tag: str) -> str:
-        for form, new in self._forms if "=" in tag else ():
-            tag = tag.replace(form, new)
-        return tag
+        names = [name for name in self._names if len(name) >= _LONG_ENOUGH]
+        return [name for name in old + names if name.lower() in text and name not in new]
 
     def _replacement(self, kind: str, text: str, make: Callable[[int], str]) -> str:
         new = self._new[kind]
         return new.setdefault(text, make(len(new) + 1))
-
-    def _name(self, part: str) -> str:
-        return _WORD.sub(lambda match: self._replacement("words of names", match[0], lambda n: f"name{n}"), part)
 
     def _uuid(self, text: str) -> str:
         return self._replacement("uuids", text, lambda n: f"00000000-0000-4000-8000-{n:012d}")

@@ -8,6 +8,8 @@ ratio.
 
 from dataclasses import dataclass, field
 
+from .. import families as f
+from ..families import Series
 from .columns import excerpt
 from .quantities import NO_VALUE, QuantityUnreadable, number
 from .tables import Notes, read_tables
@@ -17,13 +19,13 @@ SECTION = "oplog_flush_stats"
 
 @dataclass
 class OplogPage(Notes):
-    """Utilisation (0 to 1) by store: oplog, lws."""
+    """Utilisation (0 to 1) of each store: oplog, lws. `recognised` is empty if there is no row of totals."""
 
-    utilisation: dict[str, float] = field(default_factory=dict)
+    values: dict[Series, float] = field(default_factory=dict)
 
 
 def read_oplog_page(html: bytes) -> OplogPage:
-    """Read the page. Never raises. `recognised` is empty if there is no row of totals."""
+    """Read the page. Never raises."""
     page = OplogPage()
     rows = [row for table in read_tables(html, page) for row in table.rows]
     totals = [row[1:] for row in rows if row[0].lower().rstrip(" :") == "total"]
@@ -32,7 +34,7 @@ def read_oplog_page(html: bytes) -> OplogPage:
         page.found(SECTION)
         try:
             if not cells or not NO_VALUE.intersection(cells):
-                page.utilisation[store] = _ratio(*cells)
+                page.values[f.OPLOG_UTILISATION, (store,)] = _ratio(*cells)
                 page.found(SECTION, f"{store}: {' | '.join(cells)}")
         except (QuantityUnreadable, TypeError):  # or not three cells
             page.refuse(SECTION, f"cells {excerpt(cells)} of {store!r}")

@@ -11,7 +11,7 @@ a title. No step looks beyond the next `<` twice, so the time is proportional to
 
 import re
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import unescape
 from itertools import takewhile
@@ -102,12 +102,11 @@ def identifier(text: str) -> str:
 
 def read_tables(html: bytes, notes: Notes | None = None) -> list[PageTable]:
     """All tables of data, in the page's order; what is left out is noted. Never raises."""
-    before, *parts = _PART.split(_HIDDEN.sub(" ", html.decode("utf-8", "replace")))
     tables: list[PageTable] = []
-    titles = deque(_texts(before), maxlen=MAX_TITLES)
+    titles: deque[str] = deque(maxlen=MAX_TITLES)
     rows: list[_Row] = []
     count = 0
-    for tag, part in zip((*parts[::2], "/table"), (*parts[1::2], ""), strict=True):
+    for tag, part in _parts(_HIDDEN.sub(" ", html.decode("utf-8", "replace"))):
         if rows and tag not in ("tr", "TR"):
             columns, texts = _columns(rows), [row.texts for row in rows if not row.is_header]
             alone = [text for text in (texts[0] if texts else columns) if text]
@@ -130,6 +129,16 @@ def read_tables(html: bytes, notes: Notes | None = None) -> list[PageTable]:
     return tables
 
 
+def _parts(html: str) -> Iterator[tuple[str, str]]:
+    """The page up to the first tag of a table or row; then each such tag, and what follows it."""
+    tag, begin = "", 0
+    for match in _PART.finditer(html):
+        yield tag, html[begin : match.start()]
+        tag, begin = match[1], match.end()
+    yield tag, html[begin:]
+    yield "/table", ""
+
+
 def _columns(rows: Sequence[_Row]) -> tuple[str, ...]:
     header = [row.texts for row in takewhile(lambda row: row.is_header, rows)]
     header = [texts for texts in header if len(texts) == len(header[0])]  # labels of another width belong to no group
@@ -147,7 +156,7 @@ def _row(html: str) -> tuple[str, _Row]:
         outside, *cells = plain.split("<td>")
         texts = [(_unescaped(cell) if "&" in cell else cell).strip() for cell in cells[:MAX_COLUMNS]]
         return outside, _Row(texts, links, False)
-    outside, *found = _CELL.split(html)
+    outside, *found = _CELL.split(html, MAX_COLUMNS + 1)
     texts = []
     kinds, attributes = found[::3], found[1::3]
     for kind, attribute, cell in zip(kinds, attributes, found[2::3], strict=True):

@@ -24,6 +24,14 @@ _PROCESSORS = 8
 _MEMORY = 64 << 30
 _BUSY = {"user": 0.16, "system": 0.05, "softirq": 0.01, "steal": 0.002}
 """Of all processors, at 1000 transactions a second per client."""
+_NEVER = (
+    "node_pressure_memory_waiting_seconds_total",
+    "node_pressure_memory_stalled_seconds_total",
+    "node_netstat_Tcp_RetransSegs",
+    "node_vmstat_pswpin",
+    "node_vmstat_pswpout",
+)
+"""Counters of what does not happen."""
 
 
 class Guest:
@@ -64,15 +72,14 @@ class Guest:
                 self._counters.update(dict(self._passed(passed)))
             self._counted = max(self._counted, second)
             counted = sorted(self._counters.items())
-        dirty = self._cluster.load(DATA, second).write.rate * 8192 * 5
         gauges = {
             "node_memory_MemTotal_bytes": _MEMORY,
             "node_memory_MemAvailable_bytes": _MEMORY // 2,
-            "node_memory_Dirty_bytes": dirty,
+            "node_memory_Dirty_bytes": self._cluster.load(DATA, second).write.rate * 8192 * 5,
             "node_memory_Writeback_bytes": 0,
+            f'node_uname_info{{nodename="{NAME}",sysname="Linux"}}': 1,
         }
-        lines = [f"# TYPE {name} gauge\n{name} {value}" for name, value in gauges.items()]
-        lines.append(f'# TYPE node_uname_info gauge\nnode_uname_info{{nodename="{NAME}",sysname="Linux"}} 1')
+        lines = [f"# TYPE {series.partition('{')[0]} gauge\n{series} {value}" for series, value in gauges.items()]
         for family, samples in groupby(counted, key=lambda sample: sample[0].partition("{")[0]):
             lines += [f"# TYPE {family} counter", *(f"{series} {value:.6f}" for series, value in samples)]
         return "\n".join(lines) + "\n"
@@ -88,9 +95,7 @@ class Guest:
     def _passed(self, second: int) -> Iterator[tuple[str, float]]:
         """The increase of each counter in a second."""
         waiting = 0.0
-        for vdisk in self._cluster.vdisks:
-            if vdisk not in DEVICES:
-                continue
+        for vdisk in filter(DEVICES.get, self._cluster.vdisks):
             load, device = self._cluster.load(vdisk, second), f'{{device="{DEVICES[vdisk]}"}}'
             under_way = 0.0
             for op, name, size in (("read", "reads", "read"), ("write", "writes", "written")):
@@ -112,12 +117,8 @@ class Guest:
                 yield f'node_cpu_seconds_total{{cpu="{cpu}",mode="{mode}"}}', share
             yield f'node_schedstat_waiting_seconds_total{{cpu="{cpu}"}}', 0.01 * (1 - busy["idle"])
         yield "node_pressure_cpu_waiting_seconds_total", 0.02 * (1 - busy["idle"])
-        yield "node_pressure_memory_waiting_seconds_total", 0.0
-        yield "node_pressure_memory_stalled_seconds_total", 0.0
         yield "node_pressure_io_waiting_seconds_total", min(1, waiting)
         yield "node_pressure_io_stalled_seconds_total", min(1, waiting / CLIENTS)
         yield 'node_network_receive_bytes_total{device="eth0"}', 500 * rate
         yield 'node_network_transmit_bytes_total{device="eth0"}', 900 * rate
-        yield from dict.fromkeys(
-            ("node_netstat_Tcp_RetransSegs", "node_vmstat_pswpin", "node_vmstat_pswpout"), 0.0
-        ).items()
+        yield from ((name, 0.0) for name in _NEVER)
