@@ -39,12 +39,12 @@ class Outcomes:
         self._terminal = terminal
         self._requirements = requirements
         self._results: list[Result] = []
-        self._of_point: dict[str, list[Result]] = {}
+        self._of_case: dict[str, list[Result]] = {}
         self._without: list[str] = []  # runs without a result
         logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
 
-    def add(self, record: RunRecord, point: str, *, shown: bool = True) -> None:
-        """Show the result of a run of that point; if not `shown`, it only counts for the series."""
+    def add(self, record: RunRecord, case: str, *, shown: bool = True) -> None:
+        """Show the result of a run of that case; if not `shown`, it only counts for the series."""
         self.records.append(record)
         found: list[Result] = []
         with self._says(f"the result is not shown: see benchwatch show {record.folder}", "the result"):
@@ -54,7 +54,7 @@ class Outcomes:
             elif shown:
                 self._show(blocks(Subject(record.run, found, False)))
         self._results += found
-        self._of_point.setdefault(point, []).extend(found)
+        self._of_case.setdefault(case, []).extend(found)
         if not found:
             self._without.append(record.run)
 
@@ -75,7 +75,7 @@ class Outcomes:
         met = not self._requirements
         with self._says("", "the summary of the results"):
             for side in sides:
-                if len(own := self._of_point.get(side, [])) > 1:
+                if len(own := self._of_case.get(side, [])) > 1:
                     self._show(series(Subject(side, own, True)))
             if sides and (found := self._comparison(sides, CONFIDENCE)):
                 self._show(comparison_blocks(found))
@@ -108,7 +108,7 @@ class Outcomes:
 
     def _comparison(self, sides: Sequence[str], confidence: float) -> Comparisons | None:
         """The finished runs of the variants compared with the first; None if it or all others have none."""
-        runs = {side: finished(self._of_point.get(side, [])) for side in sides}
+        runs = {side: finished(self._of_case.get(side, [])) for side in sides}
         base, *others = [Experiment(side, own) for side, own in runs.items() if own or side == sides[0]]
         if not base.runs or not others:
             return None
@@ -119,7 +119,7 @@ class Outcomes:
         folder = self.records[-1].folder.parent
         well = all(result.state == "finished" for result in self._results)
         if sides:
-            own = others = [side for side in sides if finished(self._of_point.get(side, []))]
+            own = others = [side for side in sides if finished(self._of_case.get(side, []))]
             well = well and not self._without
             for side in sides:
                 if side not in own:
