@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..compare.comparison import Comparisons, comparable
-from ..compare.comparison import compare as compared
+from ..compare.comparison import Comparisons, comparable, compare
 from ..compare.comparison_view import blocks as comparison_blocks
 from ..compare.experiment import CannotCompare, Experiment
 from ..compare.result import Result
@@ -77,8 +76,13 @@ class Outcomes:
             for side in sides:
                 if len(own := self._of_case.get(side, [])) > 1:
                     self._show(series(Subject(side, own, True)))
-            if sides and (found := self._comparison(sides, CONFIDENCE)):
-                self._show(comparison_blocks(found))
+            compared = True
+            try:
+                if sides and (comparisons := self._comparison(sides, CONFIDENCE)):
+                    self._show(comparison_blocks(comparisons))
+            except CannotCompare as error:
+                self._terminal.say(f"not compared: {error}")
+                compared = False
             if not sides and kind != "run" and len(self._results) > (kind == "series"):
                 self._show(series(Subject(name, self._results, kind == "series", kind == "sweep", self._without)))
             if self._requirements:
@@ -87,7 +91,7 @@ class Outcomes:
                 for answer in given:
                     self._terminal.say(answer.line)
             if any(result.measured for result in self._results):
-                self._next(name, kind, sides)
+                self._next(name, kind, sides, compared)
         return met
 
     @contextmanager
@@ -112,15 +116,15 @@ class Outcomes:
         base, *others = [Experiment(side, own) for side, own in runs.items() if own or side == sides[0]]
         if not base.runs or not others:
             return None
-        return compared(base, others, confidence=confidence, allowance=0.0, vary=())
+        return compare(base, others, confidence=confidence, allowance=0.0, vary=())
 
-    def _next(self, name: str, kind: str, sides: Sequence[str]) -> None:
+    def _next(self, name: str, kind: str, sides: Sequence[str], compared: bool) -> None:
         """Say which commands go on from here, as far as all that they need is there."""
         folder = self.records[-1].folder.parent
         well = all(result.state == "finished" for result in self._results)
         if sides:
             own = others = [side for side in sides if finished(self._of_case.get(side, []))]
-            well = well and not self._without
+            well = well and compared and not self._without
             for side in sides:
                 if side not in own:
                     self._terminal.say(f"{side} is not compared: none of its runs finished")
