@@ -99,7 +99,7 @@ def launch(plan: Plan, terminal: Terminal) -> tuple[child.Ending, bool]:
         if sentence := files.keep():
             lost.append(sentence)
         missing = "" if ending.exit_code else files.missing()
-        cpu_seconds = None if plan.case.benchmark.elsewhere else round(ending.cpu_seconds, 2)  # that of ssh or docker
+        cpu_seconds = None if plan.setup.benchmark.elsewhere else round(ending.cpu_seconds, 2)  # that of ssh or docker
         try:
             record.write(end=end, exit_code=ending.exit_code, signal=ending.signal, cpu_seconds=cpu_seconds)
         except OSError as error:

@@ -38,12 +38,12 @@ class Outcomes:
         self._terminal = terminal
         self._requirements = requirements
         self._results: list[Result] = []
-        self._of_case: dict[str, list[Result]] = {}
+        self._of_setup: dict[str, list[Result]] = {}
         self._without: list[str] = []  # runs without a result
         logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
 
-    def add(self, record: RunRecord, case: str, *, shown: bool = True) -> None:
-        """Show the result of a run of that case; if not `shown`, it only counts for the series."""
+    def add(self, record: RunRecord, setup: str, *, shown: bool = True) -> None:
+        """Show the result of a run of that setup; if not `shown`, it only counts for the series."""
         self.records.append(record)
         found: list[Result] = []
         with self._says(f"the result is not shown: see benchwatch show {record.folder}", "the result"):
@@ -53,7 +53,7 @@ class Outcomes:
             elif shown:
                 self._show(blocks(Subject(record.run, found, False)))
         self._results += found
-        self._of_case.setdefault(case, []).extend(found)
+        self._of_setup.setdefault(setup, []).extend(found)
         if not found:
             self._without.append(record.run)
 
@@ -74,7 +74,7 @@ class Outcomes:
         met = not self._requirements
         with self._says("", "the summary of the results"):
             for side in sides:
-                if len(own := self._of_case.get(side, [])) > 1:
+                if len(own := self._of_setup.get(side, [])) > 1:
                     self._show(series(Subject(side, own, True)))
             compared = True
             try:
@@ -112,7 +112,7 @@ class Outcomes:
 
     def _comparison(self, sides: Sequence[str], confidence: float) -> Comparisons | None:
         """The finished runs of the variants compared with the first; None if it or all others have none."""
-        runs = {side: finished(self._of_case.get(side, [])) for side in sides}
+        runs = {side: finished(self._of_setup.get(side, [])) for side in sides}
         base, *others = [Experiment(side, own) for side, own in runs.items() if own or side == sides[0]]
         if not base.runs or not others:
             return None
@@ -123,7 +123,7 @@ class Outcomes:
         folder = self.records[-1].folder.parent
         well = all(result.state == "finished" for result in self._results)
         if sides:
-            own = others = [side for side in sides if finished(self._of_case.get(side, []))]
+            own = others = [side for side in sides if finished(self._of_setup.get(side, []))]
             well = well and compared and not self._without
             for side in sides:
                 if side not in own:

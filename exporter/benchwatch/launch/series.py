@@ -31,11 +31,11 @@ from ..values.errors import FAILED, NOT_MET, NOT_RECORDED, UserError
 from ..values.names import check_name
 from ..values.numbers import duration
 from ..values.printable import printable
-from .cases import ORDERS, ROUNDS, SWEEP, VARIANT, Case, arranged, check_variants, points_of, substituted
 from .child import Interrupts
 from .launch import launch
 from .outcome import Outcomes
 from .preparation import Plan, planned_length
+from .setups import ORDERS, ROUNDS, SWEEP, VARIANT, Setup, arranged, check_variants, points_of, substituted
 from .sinks import Terminal
 from .worker_record import RunRecord, recorded
 
@@ -52,15 +52,15 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
     name = options.name
     if name is None:
         name = f"{_benchmark(words).tool}-{time.strftime('%Y%m%d-%H%M%S')}"
-    cases = _cases(options, name, words)
+    setups = _setups(options, name, words)
     rounds = options.repeat or (ROUNDS if options.variant else 1)
     order, seed = _order(options, name)
     kind = "sweep" if options.sweep else "series" if rounds > 1 else "run"
-    sides = [case.name for case in cases] if options.variant else []
-    required = [requirement(text, named(cases[0].benchmark.tool)) for text in options.require]
+    sides = [setup.name for setup in setups] if options.variant else []
+    required = [requirement(text, named(setups[0].benchmark.tool)) for text in options.require]
     in_order = [
-        _plan(options, name, cases[place], number + 1 if rounds > 1 else 0, order, seed)
-        for place, number in arranged(len(cases), rounds, order, seed)
+        _plan(options, name, setups[place], number + 1 if rounds > 1 else 0, order, seed)
+        for place, number in arranged(len(setups), rounds, order, seed)
     ]
     for alone in sides or [name]:
         _check_is_alone(alone, kind, in_order)
@@ -70,13 +70,13 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
         outcomes = Outcomes(terminal, required)
         if options.sweep:
             shuffled = order if seed is None else f"{order} with seed {seed}"
-            terminal.say(f"sweep {name}: {_extent(plans, len(cases))}, {shuffled}")
+            terminal.say(f"sweep {name}: {_extent(plans, len(setups))}, {shuffled}")
         for plan in plans:
             if plan.done:
-                outcomes.add(plan.record, plan.case.name, shown=False)
+                outcomes.add(plan.record, plan.setup.name, shown=False)
                 continue
             try:
-                if variant := plan.case.variant:
+                if variant := plan.setup.variant:
                     left = f", {duration(plan.after)} left after it" if plan.after else ""
                     terminal.say(f"{name}: run {plan.number} of {plan.of}: {variant}{left}")
                 if options.before:
@@ -84,10 +84,10 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
                 ending, is_complete = launch(plan, terminal)
                 code = ending.exit_code or code
                 complete &= is_complete
-                outcomes.add(plan.record, plan.case.name)
+                outcomes.add(plan.record, plan.setup.name)
                 if ending.requested or plan.number == plan.of:
                     break
-                ended, rest = divmod(plan.number, len(cases))
+                ended, rest = divmod(plan.number, len(setups))
                 if options.until_sure and not rest and ended >= _FEWEST:
                     looks = rounds - _FEWEST + 1
                     if outcomes.are_sure(sides, 1 - _ERROR / looks):
@@ -127,11 +127,11 @@ def _extent(plans: Sequence[Plan], points: int) -> str:
     return f"{runs} run{'s' * (runs > 1)} of {points} point{'s' * (points > 1)}{skipped}"
 
 
-def _cases(options: argparse.Namespace, name: str, words: Sequence[str]) -> list[Case]:
+def _setups(options: argparse.Namespace, name: str, words: Sequence[str]) -> list[Setup]:
     """What the series runs. Raises UserError."""
     if options.sweep:
         return [
-            Case(
+            Setup(
                 "-".join([name, *(f"{key}{value}" for key, value in values.items())]),
                 _benchmark(substituted(words, values)),
                 {SWEEP: name, **values},
@@ -141,10 +141,10 @@ def _cases(options: argparse.Namespace, name: str, words: Sequence[str]) -> list
         ]
     benchmark = _benchmark(words)
     if not options.variant:
-        return [Case(name, benchmark)]
+        return [Setup(name, benchmark)]
     check_variants(options.variant)
     return [
-        Case(f"{name}-{one.name}", one.of(benchmark), {VARIANT: one.name}, variant=one.name) for one in options.variant
+        Setup(f"{name}-{one.name}", one.of(benchmark), {VARIANT: one.name}, variant=one.name) for one in options.variant
     ]
 
 
@@ -179,18 +179,18 @@ def _order(options: argparse.Namespace, name: str) -> tuple[str, int | None]:
     return order, random.SystemRandom().randrange(_SEEDS) if seed is None else seed
 
 
-def _plan(options: argparse.Namespace, name: str, case: Case, number: int, order: str, seed: int | None) -> Plan:
-    """One run of a case; `number` is that of the repeat, 0 for the only one.
+def _plan(options: argparse.Namespace, name: str, setup: Setup, number: int, order: str, seed: int | None) -> Plan:
+    """One run of a setup; `number` is that of the repeat, 0 for the only one.
 
     Raises UserError if it cannot have its name, labels or command.
     """
-    benchmark = case.benchmark
-    run = f"{case.name}-{number}" if number else case.name
+    benchmark = setup.benchmark
+    run = f"{setup.name}-{number}" if number else setup.name
     worker = benchmark.tool if options.worker is None else options.worker
     for label, _ in options.label:
         check_label(label, "--label")
-        if label in case.labels:
-            user = "variants use" if case.variant else "the sweep uses"
+        if label in setup.labels:
+            user = "variants use" if setup.variant else "the sweep uses"
             raise UserError(f"--label {label}: {user} this label: choose another one")
     try:
         check_name("run", run)
@@ -202,7 +202,7 @@ def _plan(options: argparse.Namespace, name: str, case: Case, number: int, order
             f"worker {worker!r} cannot be recorded: {NAME} is the record of the whole run; choose another --worker"
         )
     record = RunRecord(options.runs_path, run, worker)
-    sweep = SweepPoint(of=name, point=dict(case.values), order=order, seed=seed) if case.values else None
+    sweep = SweepPoint(of=name, point=dict(setup.values), order=order, seed=seed) if setup.values else None
     earlier = None
     if sweep and not options.overwrite:
         earlier = _earlier_run(record, sweep, benchmark)
@@ -210,7 +210,7 @@ def _plan(options: argparse.Namespace, name: str, case: Case, number: int, order
     if not earlier:
         record.check_is_new(overwrite)
     content = {
-        "labels": {**dict(options.label), **case.labels},
+        "labels": {**dict(options.label), **setup.labels},
         "latency_objective": None if options.objective is None else float(options.objective),
         "host": options.host,
         "client": options.client,
@@ -218,11 +218,11 @@ def _plan(options: argparse.Namespace, name: str, case: Case, number: int, order
         "disks": dict(options.disk),
         "warmup": None if options.warmup is None else float(options.warmup),
         "parameters": dict(options.parameter),
-        "repeat_of": case.name if number else "",
+        "repeat_of": setup.name if number else "",
         "sweep": msgspec.to_builtins(sweep),
     }
     length = planned_length(benchmark)
-    return Plan(record, case, content, options.percentiles, options.push, overwrite, length, done=bool(earlier))
+    return Plan(record, setup, content, options.percentiles, options.push, overwrite, length, done=bool(earlier))
 
 
 def _earlier_run(record: RunRecord, sweep: SweepPoint, benchmark: Benchmark) -> bool | None:
@@ -249,7 +249,7 @@ def _check_is_alone(name: str, kind: str, plans: Sequence[Plan]) -> None:
     if kind != "run" and path.exists():
         raise UserError(f"{path} is already a run: choose another --name, or remove it")
     planned = {plan.record.run for plan in plans}
-    points = [plan.case.values for plan in plans]
+    points = [plan.setup.values for plan in plans]
     for file, sweep in _runs_of(path):
         what = "sweep" if sweep else "series"
         if what != kind:
