@@ -10,6 +10,7 @@ import pytest
 
 from tests.launch.test_command import own
 from tests.support.launching import Launchpad
+from tests.support.places import RECORDINGS
 from tests.support.waiting import PATIENCE
 
 REPORT = r"""
@@ -219,3 +220,16 @@ def test_a_variant_of_which_no_run_finished_is_not_proposed_for_a_comparison(pla
     assert code == 2
     assert "sync-off is not compared: none of its runs finished" in sentences
     assert "benchwatch: next: benchwatch show runs/sync-on --json\n      benchwatch report runs/sync-on\n" in said
+
+
+def test_variants_that_cannot_be_compared_are_named_and_requirements_are_still_judged(place: Launchpad) -> None:
+    recordings = RECORDINGS / "sysbench"
+    place.tool("sysbench", f"cat {recordings}/$KIND/$KIND.out", "sysbench 1.0.20")
+    kinds = ("--variant", "cpu:KIND=cpu-1.0.20", "--variant", "files:KIND=fileio-rndrw-t4-1.0.20")
+    options = ("--name", "k", *kinds, "--repeat", "1", "--require", "stalled < 1h")
+    done = place.run(*options, "--", "sysbench", "cpu", "run")
+    said = done.stderr.decode()
+    assert "benchwatch: not compared: k-cpu" in said
+    assert "cannot be shown" not in said
+    assert "met: stalled < 1h" in said
+    assert "next: benchwatch show runs/k-cpu runs/k-files --json" in said

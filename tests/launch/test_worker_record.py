@@ -2,11 +2,14 @@
 
 import errno
 import os
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from benchwatch.cli import main
 from benchwatch.launch.worker_record import RunRecord
 from benchwatch.values.errors import UserError
 from tests.support.launching import Launchpad
@@ -203,6 +206,22 @@ def test_only_a_run_that_can_be_compared_is_proposed(place: Launchpad) -> None:
     assert proposed("files1", "fileio-rndrw-t4-1.0.20") == []
     assert proposed("cpu2", "cpu-1.0.20") == ["runs/cpu1 runs/cpu2"]
     assert proposed("files2", "fileio-rndrw-t4-1.0.20") == ["runs/files1 runs/files2"]
+
+
+def test_ctrl_c_while_the_name_is_taken_leaves_nothing(place: Launchpad, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.tool("pgbench", "exit 0")
+    create = RunRecord.create
+
+    def interrupted(record: RunRecord, overwrite: bool = False) -> str:
+        replaced = create(record, overwrite)
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        return replaced
+
+    monkeypatch.setattr(RunRecord, "create", interrupted)
+    monkeypatch.setenv("PATH", place.environment["PATH"])
+    monkeypatch.chdir(place.folder)
+    assert main(["run", "--name", "a", *OPTIONS]) == 130
+    assert list(place.runs.iterdir()) == []
 
 
 def test_an_object_that_a_record_holds_twice_is_written_twice(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from ..values.arguments import CommandParser, count, duration, moment, pair
 from ..values.durations import Duration
 from ..values.errors import UserError
 from ..values.interrupts import tidy_up
-from .points import ORDERS, ROUNDS, parameter, variant, variants_in
+from .setups import ORDERS, ROUNDS, parameter, variant, variants_in
 
 _EXAMPLES = (
     "benchwatch run --name test1 -- pgbench -T 600 -c 32 mydb",

@@ -54,21 +54,23 @@ def launch(plan: Plan, terminal: Terminal) -> tuple[child.Ending, bool]:
         from .delivery import Delivery
 
         delivery = Delivery(plan.push, record)
-    replaced = record.create(plan.overwrite)
     host = Host()
     files = OwnFiles(record, host)
-    with _nothing_started(record, files, delivery):
-        prepared = prepare(plan, files, host, terminal)
-        sentences = [delivery.start() if delivery else "", replaced, record.joins()]
-        opener = PageOpener(plan.push, plan.page) if plan.page is not None else None
-        page = page_of(folder.name, folder.parent, plan.push) if opener is None else ""
-        sentences.append(opener.announce() if opener else "")
-        sentences.append(f"records {folder / record.worker}.*{f', live at {page}' if page else ''}")
-        for sentence in filter(None, sentences):
-            terminal.say(sentence)
-        terminal.say_once(prepared.adds)
-    with child.signals_held(), ExitStack() as opened:
-        with _nothing_started(record, files, delivery):
+    with ExitStack() as opened:
+        with ExitStack() as unless_started:
+            with child.signals_held():
+                replaced = record.create(plan.overwrite)
+                unless_started.enter_context(_nothing_started(record, files, delivery))
+            prepared = prepare(plan, files, host, terminal)
+            sentences = [delivery.start() if delivery else "", replaced, record.joins()]
+            opener = PageOpener(plan.push, plan.page) if plan.page is not None else None
+            page = page_of(folder.name, folder.parent, plan.push) if opener is None else ""
+            sentences.append(opener.announce() if opener else "")
+            sentences.append(f"records {folder / record.worker}.*{f', live at {page}' if page else ''}")
+            for sentence in filter(None, sentences):
+                terminal.say(sentence)
+            terminal.say_once(prepared.adds)
+            opened.enter_context(child.signals_held())
             if schedule:
                 record.write(scheduled={"at": schedule.at})
                 terminal.say(schedule.announcement())
@@ -97,7 +99,7 @@ def launch(plan: Plan, terminal: Terminal) -> tuple[child.Ending, bool]:
         if sentence := files.keep():
             lost.append(sentence)
         missing = "" if ending.exit_code else files.missing()
-        cpu_seconds = None if plan.point.benchmark.elsewhere else round(ending.cpu_seconds, 2)  # that of ssh or docker
+        cpu_seconds = None if plan.setup.benchmark.elsewhere else round(ending.cpu_seconds, 2)  # that of ssh or docker
         try:
             record.write(end=end, exit_code=ending.exit_code, signal=ending.signal, cpu_seconds=cpu_seconds)
         except OSError as error:

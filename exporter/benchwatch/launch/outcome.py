@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..compare.comparison import Comparisons, comparable
-from ..compare.comparison import compare as compared
+from ..compare.comparison import Comparisons, comparable, compare
 from ..compare.comparison_view import blocks as comparison_blocks
 from ..compare.experiment import CannotCompare, Experiment
 from ..compare.result import Result
@@ -39,12 +38,12 @@ class Outcomes:
         self._terminal = terminal
         self._requirements = requirements
         self._results: list[Result] = []
-        self._of_point: dict[str, list[Result]] = {}
+        self._of_setup: dict[str, list[Result]] = {}
         self._without: list[str] = []  # runs without a result
         logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
 
-    def add(self, record: RunRecord, point: str, *, shown: bool = True) -> None:
-        """Show the result of a run of that point; if not `shown`, it only counts for the series."""
+    def add(self, record: RunRecord, setup: str, *, shown: bool = True) -> None:
+        """Show the result of a run of that setup; if not `shown`, it only counts for the series."""
         self.records.append(record)
         found: list[Result] = []
         with self._says(f"the result is not shown: see benchwatch show {record.folder}", "the result"):
@@ -54,7 +53,7 @@ class Outcomes:
             elif shown:
                 self._show(blocks(Subject(record.run, found, False)))
         self._results += found
-        self._of_point.setdefault(point, []).extend(found)
+        self._of_setup.setdefault(setup, []).extend(found)
         if not found:
             self._without.append(record.run)
 
@@ -75,10 +74,15 @@ class Outcomes:
         met = not self._requirements
         with self._says("", "the summary of the results"):
             for side in sides:
-                if len(own := self._of_point.get(side, [])) > 1:
+                if len(own := self._of_setup.get(side, [])) > 1:
                     self._show(series(Subject(side, own, True)))
-            if sides and (found := self._comparison(sides, CONFIDENCE)):
-                self._show(comparison_blocks(found))
+            compared = True
+            try:
+                if sides and (comparisons := self._comparison(sides, CONFIDENCE)):
+                    self._show(comparison_blocks(comparisons))
+            except CannotCompare as error:
+                self._terminal.say(f"not compared: {error}")
+                compared = False
             if not sides and kind != "run" and len(self._results) > (kind == "series"):
                 self._show(series(Subject(name, self._results, kind == "series", kind == "sweep", self._without)))
             if self._requirements:
@@ -87,7 +91,7 @@ class Outcomes:
                 for answer in given:
                     self._terminal.say(answer.line)
             if any(result.measured for result in self._results):
-                self._next(name, kind, sides)
+                self._next(name, kind, sides, compared)
         return met
 
     @contextmanager
@@ -108,19 +112,19 @@ class Outcomes:
 
     def _comparison(self, sides: Sequence[str], confidence: float) -> Comparisons | None:
         """The finished runs of the variants compared with the first; None if it or all others have none."""
-        runs = {side: finished(self._of_point.get(side, [])) for side in sides}
+        runs = {side: finished(self._of_setup.get(side, [])) for side in sides}
         base, *others = [Experiment(side, own) for side, own in runs.items() if own or side == sides[0]]
         if not base.runs or not others:
             return None
-        return compared(base, others, confidence=confidence, allowance=0.0, vary=())
+        return compare(base, others, confidence=confidence, allowance=0.0, vary=())
 
-    def _next(self, name: str, kind: str, sides: Sequence[str]) -> None:
+    def _next(self, name: str, kind: str, sides: Sequence[str], compared: bool) -> None:
         """Say which commands go on from here, as far as all that they need is there."""
         folder = self.records[-1].folder.parent
         well = all(result.state == "finished" for result in self._results)
         if sides:
-            own = others = [side for side in sides if finished(self._of_point.get(side, []))]
-            well = well and not self._without
+            own = others = [side for side in sides if finished(self._of_setup.get(side, []))]
+            well = well and compared and not self._without
             for side in sides:
                 if side not in own:
                     self._terminal.say(f"{side} is not compared: none of its runs finished")

@@ -20,7 +20,7 @@ from ..tools.launcher import Command, CommandLine, Facts, Write
 from ..tools.registry import named
 from ..values.errors import UserError
 from .benchmark_files import MEMORY, OwnFiles
-from .points import Point
+from .setups import Setup
 from .sinks import STDOUT, Terminal
 from .worker_record import RunRecord
 
@@ -33,7 +33,7 @@ class Plan(NamedTuple):
     """One run of a benchmark, as the options ask for it, and its place in a series."""
 
     record: RunRecord
-    point: Point
+    setup: Setup
     content: dict[str, Any]
     """What the options put into the record."""
     percentiles: bool
@@ -81,7 +81,7 @@ def _read(benchmark: Benchmark, line: CommandLine) -> Command:
 
 def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prepared:
     """Find out what the benchmark will do, and record that. Raises UserError if it cannot be started."""
-    record, benchmark, content = plan.record, plan.point.benchmark, plan.content
+    record, benchmark, content = plan.record, plan.setup.benchmark, plan.content
     record.write(**content)
     record.check()
     version = ask_version(benchmark)

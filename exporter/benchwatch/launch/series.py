@@ -34,8 +34,8 @@ from ..values.printable import printable
 from .child import Interrupts
 from .launch import launch
 from .outcome import Outcomes
-from .points import ORDERS, ROUNDS, SWEEP, VARIANT, Point, arranged, check_variants, points_of, substituted
 from .preparation import Plan, planned_length
+from .setups import ORDERS, ROUNDS, SWEEP, VARIANT, Setup, arranged, check_variants, points_of, substituted
 from .sinks import Terminal
 from .worker_record import RunRecord, recorded
 
@@ -52,15 +52,15 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
     name = options.name
     if name is None:
         name = f"{_benchmark(words).tool}-{time.strftime('%Y%m%d-%H%M%S')}"
-    points = _points(options, name, words)
+    setups = _setups(options, name, words)
     rounds = options.repeat or (ROUNDS if options.variant else 1)
     order, seed = _order(options, name)
     kind = "sweep" if options.sweep else "series" if rounds > 1 else "run"
-    sides = [point.name for point in points] if options.variant else []
-    required = [requirement(text, named(points[0].benchmark.tool)) for text in options.require]
+    sides = [setup.name for setup in setups] if options.variant else []
+    required = [requirement(text, named(setups[0].benchmark.tool)) for text in options.require]
     in_order = [
-        _plan(options, name, points[place], number + 1 if rounds > 1 else 0, order, seed)
-        for place, number in arranged(len(points), rounds, order, seed)
+        _plan(options, name, setups[place], number + 1 if rounds > 1 else 0, order, seed)
+        for place, number in arranged(len(setups), rounds, order, seed)
     ]
     for alone in sides or [name]:
         _check_is_alone(alone, kind, in_order)
@@ -70,37 +70,37 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
         outcomes = Outcomes(terminal, required)
         if options.sweep:
             shuffled = order if seed is None else f"{order} with seed {seed}"
-            terminal.say(f"sweep {name}: {_extent(plans, len(points))}, {shuffled}")
+            terminal.say(f"sweep {name}: {_extent(plans, len(setups))}, {shuffled}")
         for plan in plans:
             if plan.done:
-                outcomes.add(plan.record, plan.point.name, shown=False)
+                outcomes.add(plan.record, plan.setup.name, shown=False)
                 continue
-            if variant := plan.point.variant:
-                left = f", {duration(plan.after)} left after it" if plan.after else ""
-                terminal.say(f"{name}: run {plan.number} of {plan.of}: {variant}{left}")
             try:
+                if variant := plan.setup.variant:
+                    left = f", {duration(plan.after)} left after it" if plan.after else ""
+                    terminal.say(f"{name}: run {plan.number} of {plan.of}: {variant}{left}")
                 if options.before:
                     plan.content["before"] = _run_before(options.before, variant)
                 ending, is_complete = launch(plan, terminal)
+                code = ending.exit_code or code
+                complete &= is_complete
+                outcomes.add(plan.record, plan.setup.name)
+                if ending.requested or plan.number == plan.of:
+                    break
+                ended, rest = divmod(plan.number, len(setups))
+                if options.until_sure and not rest and ended >= _FEWEST:
+                    looks = rounds - _FEWEST + 1
+                    if outcomes.are_sure(sides, 1 - _ERROR / looks):
+                        terminal.say(f"{name}: certain after {ended} of {rounds} rounds")
+                        break
+                if received := interrupts.wait(options.pause):
+                    code = code or 128 + received
+                    break
             except (UserError, KeyboardInterrupt) as error:
                 if not outcomes.records:
                     raise
                 terminal.say(str(error) or "interrupted")
                 code = error.exit_code if isinstance(error, UserError) else 128 + signal.SIGINT
-                break
-            code = ending.exit_code or code
-            complete &= is_complete
-            outcomes.add(plan.record, plan.point.name)
-            if ending.requested or plan.number == plan.of:
-                break
-            ended, rest = divmod(plan.number, len(points))
-            if options.until_sure and not rest and ended >= _FEWEST:
-                looks = rounds - _FEWEST + 1
-                if outcomes.are_sure(sides, 1 - _ERROR / looks):
-                    terminal.say(f"{name}: certain after {ended} of {rounds} rounds")
-                    break
-            if received := interrupts.wait(options.pause):
-                code = code or 128 + received
                 break
         met = outcomes.conclude(name, kind, sides)
     return code or (0 if complete else NOT_RECORDED) or (0 if met else NOT_MET)
@@ -127,11 +127,11 @@ def _extent(plans: Sequence[Plan], points: int) -> str:
     return f"{runs} run{'s' * (runs > 1)} of {points} point{'s' * (points > 1)}{skipped}"
 
 
-def _points(options: argparse.Namespace, name: str, words: Sequence[str]) -> list[Point]:
+def _setups(options: argparse.Namespace, name: str, words: Sequence[str]) -> list[Setup]:
     """What the series runs. Raises UserError."""
     if options.sweep:
         return [
-            Point(
+            Setup(
                 "-".join([name, *(f"{key}{value}" for key, value in values.items())]),
                 _benchmark(substituted(words, values)),
                 {SWEEP: name, **values},
@@ -141,10 +141,10 @@ def _points(options: argparse.Namespace, name: str, words: Sequence[str]) -> lis
         ]
     benchmark = _benchmark(words)
     if not options.variant:
-        return [Point(name, benchmark)]
+        return [Setup(name, benchmark)]
     check_variants(options.variant)
     return [
-        Point(f"{name}-{one.name}", one.of(benchmark), {VARIANT: one.name}, variant=one.name) for one in options.variant
+        Setup(f"{name}-{one.name}", one.of(benchmark), {VARIANT: one.name}, variant=one.name) for one in options.variant
     ]
 
 
@@ -179,18 +179,18 @@ def _order(options: argparse.Namespace, name: str) -> tuple[str, int | None]:
     return order, random.SystemRandom().randrange(_SEEDS) if seed is None else seed
 
 
-def _plan(options: argparse.Namespace, name: str, point: Point, number: int, order: str, seed: int | None) -> Plan:
-    """One run of a point; `number` is that of the repeat, 0 for the only one.
+def _plan(options: argparse.Namespace, name: str, setup: Setup, number: int, order: str, seed: int | None) -> Plan:
+    """One run of a setup; `number` is that of the repeat, 0 for the only one.
 
     Raises UserError if it cannot have its name, labels or command.
     """
-    benchmark = point.benchmark
-    run = f"{point.name}-{number}" if number else point.name
+    benchmark = setup.benchmark
+    run = f"{setup.name}-{number}" if number else setup.name
     worker = benchmark.tool if options.worker is None else options.worker
     for label, _ in options.label:
         check_label(label, "--label")
-        if label in point.labels:
-            user = "variants use" if point.variant else "the sweep uses"
+        if label in setup.labels:
+            user = "variants use" if setup.variant else "the sweep uses"
             raise UserError(f"--label {label}: {user} this label: choose another one")
     try:
         check_name("run", run)
@@ -202,7 +202,7 @@ def _plan(options: argparse.Namespace, name: str, point: Point, number: int, ord
             f"worker {worker!r} cannot be recorded: {NAME} is the record of the whole run; choose another --worker"
         )
     record = RunRecord(options.runs_path, run, worker)
-    sweep = SweepPoint(of=name, point=dict(point.values), order=order, seed=seed) if point.values else None
+    sweep = SweepPoint(of=name, point=dict(setup.values), order=order, seed=seed) if setup.values else None
     earlier = None
     if sweep and not options.overwrite:
         earlier = _earlier_run(record, sweep, benchmark)
@@ -210,7 +210,7 @@ def _plan(options: argparse.Namespace, name: str, point: Point, number: int, ord
     if not earlier:
         record.check_is_new(overwrite)
     content = {
-        "labels": {**dict(options.label), **point.labels},
+        "labels": {**dict(options.label), **setup.labels},
         "latency_objective": None if options.objective is None else float(options.objective),
         "host": options.host,
         "client": options.client,
@@ -218,11 +218,11 @@ def _plan(options: argparse.Namespace, name: str, point: Point, number: int, ord
         "disks": dict(options.disk),
         "warmup": None if options.warmup is None else float(options.warmup),
         "parameters": dict(options.parameter),
-        "repeat_of": point.name if number else "",
+        "repeat_of": setup.name if number else "",
         "sweep": msgspec.to_builtins(sweep),
     }
     length = planned_length(benchmark)
-    return Plan(record, point, content, options.percentiles, options.push, overwrite, length, done=bool(earlier))
+    return Plan(record, setup, content, options.percentiles, options.push, overwrite, length, done=bool(earlier))
 
 
 def _earlier_run(record: RunRecord, sweep: SweepPoint, benchmark: Benchmark) -> bool | None:
@@ -249,7 +249,7 @@ def _check_is_alone(name: str, kind: str, plans: Sequence[Plan]) -> None:
     if kind != "run" and path.exists():
         raise UserError(f"{path} is already a run: choose another --name, or remove it")
     planned = {plan.record.run for plan in plans}
-    points = [plan.point.values for plan in plans]
+    points = [plan.setup.values for plan in plans]
     for file, sweep in _runs_of(path):
         what = "sweep" if sweep else "series"
         if what != kind:

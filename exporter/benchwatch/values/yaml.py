@@ -63,23 +63,24 @@ class _Beyond(yaml.MarkedYAMLError):
 class _Loader(_SafeLoader):
     """Every scalar that cannot be read is an error of YAML with its line."""
 
-    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        if not isinstance(node, yaml.ScalarNode):
-            return super().construct_object(node, deep)
-        kind = node.tag.removeprefix(_TAG)
-        fault = "number of more than 64 bits (put it in quotes to make it a text)"
-        try:
-            if kind not in ("int", "float") or len(node.value) <= _LONGEST_NUMBER:
-                value = super().construct_object(node, deep)
-                if kind != "int" or -(2**63) <= value < 2**63:
-                    return value
-        except yaml.YAMLError:
-            raise
-        except Exception:  # ValueError of int(), KeyError of a bool, AttributeError of a date ...
-            fault = f"{kind} that cannot be read"
-        raise yaml.constructor.ConstructorError(None, None, f"{fault}: {node.value[:60]!r}", node.start_mark)
+
+def _scalar(loader: _SafeLoader, node: yaml.ScalarNode) -> Any:
+    kind = node.tag.removeprefix(_TAG)
+    fault = "number of more than 64 bits (put it in quotes to make it a text)"
+    try:
+        if kind not in ("int", "float") or len(node.value) <= _LONGEST_NUMBER:
+            value = _SafeLoader.yaml_constructors[node.tag](loader, node)
+            if kind != "int" or -(2**63) <= value < 2**63:
+                return value
+    except yaml.YAMLError:
+        raise
+    except Exception:  # ValueError of int(), KeyError of a bool, AttributeError of a date ...
+        fault = f"{kind} that cannot be read"
+    raise yaml.constructor.ConstructorError(None, None, f"{fault}: {node.value[:60]!r}", node.start_mark)
 
 
+for _kind in ("bool", "int", "float", "binary", "timestamp"):
+    _Loader.add_constructor(_TAG + _kind, _scalar)
 _Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in found if tag != f"{_TAG}timestamp"]
     for first, found in _SafeLoader.yaml_implicit_resolvers.items()

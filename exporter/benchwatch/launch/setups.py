@@ -8,9 +8,9 @@ follows the equals sign is its value), arguments that are added to the command (
 `--variant-file FILE` has one of them a line, with or without the quotes that a shell needs; empty lines, and lines that
 begin with `#`, do not count.
 
-Orders: `given` runs all repeats of a point before the next point. The others make a round over all points for each
-repeat, so that a drift of the machine affects all points alike: `interleaved` in the given order; `shuffled`, the
-default of sweeps, each round in a random order of its own, so that no point always follows the same other point;
+Orders: `given` runs all repeats of a setup before the next setup. The others make a round over all setups for each
+repeat, so that a drift of the machine affects all setups alike: `interleaved` in the given order; `shuffled`, the
+default of sweeps, each round in a random order of its own, so that no setup always follows the same other setup;
 `alternating`, that of variants, every second round in reverse.
 """
 
@@ -47,7 +47,7 @@ Values = Mapping[str, str]
 """The values of a sweep's parameters at one point."""
 
 
-class Point(NamedTuple):
+class Setup(NamedTuple):
     """One of the things that a series runs."""
 
     name: str
@@ -195,17 +195,17 @@ def check_variants(variants: Sequence[Variant]) -> None:
         raise UserError(f"--variant: expected different names, got {', '.join(names)}")
 
 
-def arranged(points: int, rounds: int, order: str, seed: int | None = None) -> list[tuple[int, int]]:
-    """The runs in their order: (number of the point, number of the round), both from 0."""
+def arranged(setups: int, rounds: int, order: str, seed: int | None = None) -> list[tuple[int, int]]:
+    """The runs in their order: (number of the setup, number of the round), both from 0."""
     if order == "given":
-        return [(point, number) for point in range(points) for number in range(rounds)]
+        return [(setup, number) for setup in range(setups) for number in range(rounds)]
     chance = random.Random(seed)
     found = []
     for number in range(rounds):
-        each = list(range(points))
+        each = list(range(setups))
         if order == "shuffled":
             chance.shuffle(each)
         elif order == "alternating" and number % 2:
             each.reverse()
-        found += [(point, number) for point in each]
+        found += [(setup, number) for setup in each]
     return found
