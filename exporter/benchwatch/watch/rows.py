@@ -182,7 +182,7 @@ def _total(rows: Sequence[Row], alone: bool) -> Row | None:
     usual = [row.usual for row in counted]
     lags = [(abs((row.measured.time or 0.0) - (row.measured.quantiles_time or 0.0)), row.apart) for row in rows]
     _, apart = max((lag for lag in lags if lag[1]), default=(0.0, ""))
-    objective = _shared(worker.objective for worker in workers)
+    objective = first.objective if len({worker.objective for worker in workers}) == 1 else None
     return Row(
         Worker(first.run, "", first.tool, "", unit=first.unit, objective=objective),
         together,
@@ -191,12 +191,6 @@ def _total(rows: Sequence[Row], alone: bool) -> Row | None:
         notes=tuple(_bandwidth(together, first)),
         usual=total(usual) if all(one.rate is not None for one in usual) else Measured(),
     )
-
-
-def _shared(values: Iterable[float | None]) -> float | None:
-    """The value that all have; None if they differ."""
-    different = set(values)
-    return different.pop() if len(different) == 1 else None
 
 
 def _facts(workers: Sequence[Worker], rows: Sequence[Row], now: float, slow: Slow | None) -> Iterable[Note]:
