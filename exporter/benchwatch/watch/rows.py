@@ -195,6 +195,8 @@ def _total(rows: Sequence[Row], alone: bool) -> Row | None:
 
 def _facts(workers: Sequence[Worker], rows: Sequence[Row], now: float, slow: Slow | None) -> Iterable[Note]:
     """What a run is, its progress, and its objective."""
+    if slow and slow.busy is not None:
+        yield Note(f"processors of {slow.host} {slow.busy:.0%} busy")
     starts = [worker.start for worker in workers if worker.start is not None]
     ends = [one.start + one.duration for one in workers if one.active and one.start is not None and one.duration]
     if starts:
@@ -208,8 +210,6 @@ def _facts(workers: Sequence[Worker], rows: Sequence[Row], now: float, slow: Slo
     yield Note(", ".join(sorted(" ".join(filter(None, version)) for version in versions)))
     if len(workers) == 1 and any(one.job for one in workers[0].now):  # its rows have the names of jobs
         yield Note(workers[0].name)
-    if slow and slow.busy is not None:
-        yield Note(f"processors of {slow.host} {slow.busy:.0%} busy")
     yield from _objective(workers, rows)
 
 
