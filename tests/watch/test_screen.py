@@ -289,7 +289,7 @@ def test_a_slow_time_that_has_ended_reads_as_over() -> None:
 
 
 def test_how_busy_the_processors_of_a_slow_run_are_is_said_where_it_is_known() -> None:
-    judged = Judged(slow={"a": SLOW._replace(host="pg1", busy=0.024), "b": SLOW})
+    judged = Judged(slow={"a": Slow(NOW - 29, host="pg1", busy=0.024), "b": SLOW})
     lines = shown(screen_of(moment(pgbench("db1", run="a"), pgbench("db1", run="b"), judged=judged)), 160)
     (said,) = [line for line in lines if "processors" in line]
     assert said.startswith("a  slow since") and " · running · processors of pg1 2% busy · 1m 05s" in said

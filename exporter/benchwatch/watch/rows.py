@@ -210,7 +210,8 @@ def _facts(workers: Sequence[Worker], rows: Sequence[Row], now: float, slow: Slo
     yield Note(", ".join(sorted(" ".join(filter(None, version)) for version in versions)))
     if len(workers) == 1 and any(one.job for one in workers[0].now):  # its rows have the names of jobs
         yield Note(workers[0].name)
-    yield from _objective(workers, rows)
+    if not (slow and slow.end is None and slow.text):  # the sentence says this
+        yield from _objective(workers, rows)
 
 
 def _objective(workers: Sequence[Worker], rows: Sequence[Row]) -> Iterable[Note]:

@@ -210,10 +210,10 @@ class WatchedPrometheus:
                 slow[run] = Slow(since, None, text, known.get("usual"), host)
             elif (end := known.get("end", 0.0) - _HELD) - begin >= _COUNTS:
                 slow[run] = Slow(begin, end)
-        if hosts := {re.escape(one.host) for one in slow.values() if one.host}:
+        if hosts := {re.escape(one.host) for one in slow.values() if one.host and not one.text}:
             which = quoted("|".join(sorted(hosts)))
             busy = {labels.get("host"): value for labels, value in self._prometheus.at(_BUSY % (which, which))}
-            slow = {run: one._replace(busy=busy.get(one.host)) for run, one in slow.items()}
+            slow = {run: one if one.text else one._replace(busy=busy.get(one.host)) for run, one in slow.items()}
         return slow
 
     def _usual(self, slow: Mapping[str, Slow]) -> dict[tuple[str, ...], float]:
