@@ -187,7 +187,18 @@ def test_every_size_has_room() -> None:
     cvm = Cvm("cvm1", up=True, last_success=NOW, vdisks=vdisks)
     screen = Screen(URL, URL)
     screen.show(Known(NOW, page(*workers, cvms=(cvm,)), NOW, judged=Judged(alerts)))
-    for width, height in ((1, 1), (5, 55), (18, 40), (20, 2), (40, 13), (60, 21), (75, 5), (80, 8), (100, 34), (250, 3)):
+    for width, height in (
+        (1, 1),
+        (5, 55),
+        (18, 40),
+        (20, 2),
+        (40, 13),
+        (60, 21),
+        (75, 5),
+        (80, 8),
+        (100, 34),
+        (250, 3),
+    ):
         assert len(screen.lines(width, height)) == height, (width, height)
 
 
