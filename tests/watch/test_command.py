@@ -385,7 +385,7 @@ def test_a_slow_run_has_its_verdict_and_none_when_it_is_as_usual_or_nobody_knows
 
     eventually(lambda: "\ntest1  " in shown((200, vector())), "the run is shown")
     text = "pgbench on db takes 49 ms a transaction, usually 6.1 ms."
-    lines = shown((200, vector({"run": "test1", "text": text}))).splitlines()
+    lines = shown((200, vector({"run": "test1", "text": text, "is": "text"}))).splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("test1  "))
     assert lines[at + 1] == f"  {text}"
     assert "usual" not in shown((200, vector()))

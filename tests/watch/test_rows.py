@@ -124,6 +124,17 @@ def test_nothing_is_said_of_an_objective_that_only_one_worker_has_or_before_anyt
     assert facts(run)[-1] == "mean objective 10.0 ms"
 
 
+def test_the_objective_of_a_slow_run_is_said_once_in_its_sentence() -> None:
+    slow = {"a": Slow(NOW - 30, text="It is the oplog."), "b": Slow(NOW - 30), "c": Slow(NOW - 90, NOW - 30)}
+    workers = [pgbench("db1", run=name, objective=0.01) for name in slow]
+    runs = active_runs(page(*workers), NOW, Judged(slow=slow))
+    assert {run.name: facts(run)[-1] for run in runs} == {
+        "a": "pgbench 15.18",
+        "b": "mean objective 10.0 ms: met",
+        "c": "mean objective 10.0 ms: met",
+    }
+
+
 def usual(
     run: str, worker: str, rate: float, latency: float, job: str = "", op: str = ""
 ) -> dict[tuple[str, ...], float]:

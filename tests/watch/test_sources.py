@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -116,15 +117,13 @@ def series(value: float, name: str = "", **labels: str) -> dict[str, object]:
 
 def test_slow_times_of_the_rules_and_why(prometheus: HTTPServer) -> None:
     said = [
-        series(1, "benchwatch_run_why_info", run="a", host="pg1", text="It is the oplog."),
-        series(NOW - 31, "benchwatch_run_why_since_timestamp_seconds", run="a"),
-        series(0.002, "benchwatch_run_why_seconds", run="a", stage="vdisk", when="usual"),
-        series(0.001, "benchwatch_run_why_seconds", run="a", stage="lock", when="usual"),
-        series(0.09, "benchwatch_run_why_seconds", run="a", stage="vdisk", when="now"),
-        *(series(NOW - 30, run="a", **{"is": when}) for when in ("begin", "now")),
+        series(1, run="a", host="pg1", text="It is the oplog.", **{"is": "text"}),
+        series(NOW - 31, run="a", **{"is": "since"}),
+        series(0.003, run="a", **{"is": "usual"}),
+        *(series(NOW - 30, run="a", **{"is": when}) for when in ("begin", "slow")),
         series(NOW, run="a", **{"is": "end"}),
-        series(1, "run:benchmark_slow:info", run="b", host="pg2.example"),
-        *(series(NOW - 20, run="b", **{"is": when}) for when in ("begin", "now")),
+        series(1, run="b", host="pg2.example", **{"is": "host"}),
+        *(series(NOW - 20, run="b", **{"is": when}) for when in ("begin", "slow")),
         series(NOW - 90, run="over", **{"is": "begin"}),
         series(NOW - 40, run="over", **{"is": "end"}),
         series(NOW - 90, run="short", **{"is": "begin"}),
@@ -132,20 +131,20 @@ def test_slow_times_of_the_rules_and_why(prometheus: HTTPServer) -> None:
     ]
     prometheus.series = {  # type: ignore[attr-defined]
         ("why_info", None): said,
-        ("node_cpu", None): [series(0.02, host="pg1")],
+        ("node_cpu", None): [series(0.02, host="pg2.example")],
     }
     judged = WatchedPrometheus(f"http://127.0.0.1:{prometheus.server_port}").read()
     assert judged.problem == ""
     assert judged.slow == {
-        "a": Slow(NOW - 31, None, "It is the oplog.", 0.003, "pg1", 0.02),
-        "b": Slow(NOW - 20, host="pg2.example"),
+        "a": Slow(NOW - 31, None, "It is the oplog.", 0.003, "pg1"),
+        "b": Slow(NOW - 20, host="pg2.example", busy=0.02),
         "over": Slow(NOW - 90, NOW - 43),
     }, "the rules hold a slow second for 3 s; 4 s are not worth a word"
     asked = [one["query"] for one in prometheus.asked if "node_cpu" in one["query"]]  # type: ignore[attr-defined]
-    assert ['host=~"pg1|pg2\\\\.example"' in one for one in asked] == [True]
+    assert ['host=~"pg2\\\\.example"' in one for one in asked] == [True]
 
 
-def test_processors_are_asked_for_only_while_a_run_is_slow(prometheus: HTTPServer) -> None:
+def test_processors_are_asked_for_only_while_a_run_is_slow_without_a_sentence(prometheus: HTTPServer) -> None:
     WatchedPrometheus(f"http://127.0.0.1:{prometheus.server_port}").read()
     assert not any("node_cpu" in one["query"] for one in prometheus.asked)  # type: ignore[attr-defined]
 
@@ -153,7 +152,7 @@ def test_processors_are_asked_for_only_while_a_run_is_slow(prometheus: HTTPServe
 def test_what_is_usual_of_a_slow_run_is_that_of_its_begin(prometheus: HTTPServer) -> None:
     """Later, the medians of the rules take in the slow time itself."""
     prometheus.series = {  # type: ignore[attr-defined]
-        ("why_info", None): [series(NOW - 300, run="a", **{"is": when}) for when in ("begin", "now")],
+        ("why_info", None): [series(NOW - 300, run="a", **{"is": when}) for when in ("begin", "slow")],
         ("median5m", None): [
             series(50, RATE, run="a", worker="db1"),
             series(70, RATE, run="b", worker="db1", job="data", op="read", tool="fio"),
@@ -176,3 +175,13 @@ def test_what_is_usual_of_a_slow_run_is_that_of_its_begin(prometheus: HTTPServer
         }
     asked = [one.get("time") for one in prometheus.asked if "median5m" in one["query"]]  # type: ignore[attr-defined]
     assert sorted(asked, key=str) == [str(NOW - 300), None], "once each"
+
+
+def test_what_is_asked_for_is_recorded_by_the_rules(prometheus: HTTPServer) -> None:
+    prometheus.series = {("why_info", None): [series(1, run="a", host="pg1", **{"is": "text"})]}  # type: ignore[attr-defined]
+    WatchedPrometheus(f"http://127.0.0.1:{prometheus.server_port}").read()
+    asked = " ".join(one["query"] for one in prometheus.asked)  # type: ignore[attr-defined]
+    names = set(re.findall(r"\b(?:run|worker|vdisk):\w+:\w+", asked))
+    recorded = "".join(file.read_text() for file in (Path(__file__).parents[2] / "prometheus" / "rules").glob("*.yml"))
+    assert len(names) == 7
+    assert [name for name in sorted(names) if f"record: {name}\n" not in recorded] == []

@@ -136,7 +136,7 @@ def curves(runs: Sequence[ActiveRun], selected: str, trends: Trends, now: float,
 
 
 def _curves(run: ActiveRun, row: Row, trend: Trend, now: float, height: int, half: int) -> list[Text]:
-    columns, seconds = trend.columns(now, half - _LABEL - 1)
+    columns, seconds = trend.columns(now, max(1, half - _LABEL - 1))
     axis = fitted(text(" " * (_LABEL + 1) + _axis(len(columns), now - seconds, now, run.slow), "dim"), half)
     name = " ".join(filter(None, (run.name, row.label)))
     rates, latencies = [one and one.throughput for one in columns], [one and one.latency for one in columns]

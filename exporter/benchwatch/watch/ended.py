@@ -10,26 +10,23 @@ from rich.text import Text
 from ..model.run import Measured, Run
 from ..results.folded import Folded, duration, folded, latency, p99, rate
 from ..values import numbers as figures
-from .blocks import Block, columns, cut, text
+from .blocks import Block, columns, cut, fitted, joined, text
 from .known import Page
 from .rows import labels_of
 from .table import brief, in_style
 
 _RECENTLY = 600.0
 """Seconds for which an ended run keeps its place on the screen; after that it is shown if it fits."""
-_HEADS = (("rate/s", 6), ("mean", 7), ("p99", 7), ("max", 7), ("took", 4), ("ended", 5))
-_MEASURED = 4
-"""How many of these count as measured."""
-_STATE = 9
+_HEADS = (("took", 4), ("ended", 5), ("rate/s", 6), ("mean", 7), ("p99", 7), ("max", 7))
 
 
 class _Line(NamedTuple):
     name: str
     state: str
-    cells: Sequence[str]
+    times: Sequence[str]
+    figures: Sequence[str]
+    """In the order of the heads; none if a remark says why there are none."""
     remarks: Sequence[str] = ()
-    instead: str = ""
-    """What stands where the figures would."""
 
 
 def ended(page: Page, now: float, width: int) -> Block:
@@ -57,8 +54,11 @@ def _each(run: Run, now: float) -> Iterator[_Line]:
         for one in (not worker.warmup and worker.result) or (Measured(),):
             name = " ".join(dict.fromkeys(filter(None, (worker.run, *labels_of(worker, one, alone=True)))))
             latencies = (one.latency, one.quantiles.get("0.99"), one.quantiles.get("1"))
-            cells = (figures.rate(one.rate), *map(figures.latency, latencies), brief(took), brief(ago))
-            yield _Line(name, worker.state, cells, worker.notes, instead if one.rate is None else "")
+            cells = (figures.rate(one.rate), *map(figures.latency, latencies))
+            if one.rate is None and instead:
+                yield _Line(name, worker.state, (brief(took), brief(ago)), (), (instead, *worker.notes))
+            else:
+                yield _Line(name, worker.state, (brief(took), brief(ago)), cells, worker.notes)
 
 
 def _whole(experiment: Folded, now: float) -> _Line:
@@ -71,37 +71,26 @@ def _whole(experiment: Folded, now: float) -> _Line:
         else:
             cells.append(write(one.value if one else None))
     took = experiment.mean(duration)
-    cells += [figures.NOT_MEASURED, brief(took.value if took else None), brief(max(0.0, now - experiment.end))]
+    cells.append(figures.NOT_MEASURED)
+    times = (brief(took.value if took else None), brief(max(0.0, now - experiment.end)))
     certain = experiment.certainty(found[0]) if found[0] else ""
     states = ", ".join(dict.fromkeys(worker.state for worker in experiment.workers))
-    return _Line(f"{experiment.name} {experiment.many}", states, cells, [f"rate {certain}"] if certain else ())
+    return _Line(f"{experiment.name} {experiment.many}", states, times, cells, [f"rate {certain}"] if certain else ())
 
 
 def _table(shown: Sequence[_Line], width: int) -> list[Text]:
-    widest = max((len(cell) for one in shown for cell in one.cells[:_MEASURED]), default=0)
-    sizes = [max(size, widest) if place < _MEASURED else size for place, (_, size) in enumerate(_HEADS)]
+    widest = max((len(figure) for one in shown for figure in one.figures), default=0)
+    sizes = [size if place < 2 else max(size, widest) for place, (_, size) in enumerate(_HEADS)]
     longest = max((text(one.name).cell_len for one in shown), default=0)
-    length = min(longest, max(16, width - 4 - _STATE - sum(1 + size for size in sizes)))
+    states = max((len(one.state) for one in shown), default=0)
+    length = 2 + min(longest, max(16, width - 3 - states - sum(1 + size for size in sizes)))
     heads = [(text(name), size) for (name, _), size in zip(_HEADS, sizes, strict=True)]
-    head = columns(text("Ended", "bold"), 2 + length + 1 + _STATE, heads)
-    head.stylize("dim")
-    return [head, *(_drawn(one, length, sizes, width) for one in shown)]
-
-
-def _drawn(one: _Line, length: int, sizes: Sequence[int], width: int) -> Text:
-    name = columns(text(f"  {one.name}"), 2 + length, [])
-    state = in_style(one.state, one.state.split(",")[0])
-    state.align("left", _STATE)
-    name.append(" ").append_text(state)
-    cells = [(text(cell), size) for cell, size in zip(one.cells, sizes, strict=True)]
-    remarks = one.remarks
-    room = sum(sizes[:_MEASURED]) + _MEASURED - 1
-    behind = width - name.cell_len - 2 - sum(1 + size for size in sizes)
-    if one.instead and room < min(text(one.instead).cell_len, behind):
-        remarks = (one.instead, *remarks)
-    elif one.instead:
-        instead = text(one.instead)
-        instead.align("left", room)
-        cells[:_MEASURED] = [(instead, room)]
-    drawn = columns(name, name.cell_len, cells)
-    return drawn.append_text(text("".join(f"  {remark}" for remark in remarks), "dim"))
+    drawn = [columns(text("Ended", "bold"), length + 1 + states, heads)]
+    drawn[0].stylize("dim")
+    for one in shown:
+        state = in_style(one.state, one.state.split(",")[0])
+        name = joined([fitted(text(f"  {one.name}"), length), fitted(state, states)], " ")
+        cells = [(text(cell), size) for cell, size in zip((*one.times, *one.figures), sizes, strict=False)]
+        row = columns(name, name.cell_len, cells)
+        drawn.append(row.append_text(text("".join(f"  {remark}" for remark in one.remarks), "dim")))
+    return drawn

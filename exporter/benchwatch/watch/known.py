@@ -51,7 +51,7 @@ class Slow(NamedTuple):
     """The usual mean latency to which the sentence compares, seconds."""
     host: str = ""
     busy: float | None = None
-    """The part of its processors' time in which they work."""
+    """The part of its processors' time in which they work, if no sentence says that."""
 
 
 class Judged(NamedTuple):

@@ -182,7 +182,7 @@ def _total(rows: Sequence[Row], alone: bool) -> Row | None:
     usual = [row.usual for row in counted]
     lags = [(abs((row.measured.time or 0.0) - (row.measured.quantiles_time or 0.0)), row.apart) for row in rows]
     _, apart = max((lag for lag in lags if lag[1]), default=(0.0, ""))
-    objective = _shared(worker.objective for worker in workers)
+    objective = first.objective if len({worker.objective for worker in workers}) == 1 else None
     return Row(
         Worker(first.run, "", first.tool, "", unit=first.unit, objective=objective),
         together,
@@ -193,14 +193,10 @@ def _total(rows: Sequence[Row], alone: bool) -> Row | None:
     )
 
 
-def _shared(values: Iterable[float | None]) -> float | None:
-    """The value that all have; None if they differ."""
-    different = set(values)
-    return different.pop() if len(different) == 1 else None
-
-
 def _facts(workers: Sequence[Worker], rows: Sequence[Row], now: float, slow: Slow | None) -> Iterable[Note]:
     """What a run is, its progress, and its objective."""
+    if slow and slow.busy is not None:
+        yield Note(f"processors of {slow.host} {slow.busy:.0%} busy")
     starts = [worker.start for worker in workers if worker.start is not None]
     ends = [one.start + one.duration for one in workers if one.active and one.start is not None and one.duration]
     if starts:
@@ -214,9 +210,8 @@ def _facts(workers: Sequence[Worker], rows: Sequence[Row], now: float, slow: Slo
     yield Note(", ".join(sorted(" ".join(filter(None, version)) for version in versions)))
     if len(workers) == 1 and any(one.job for one in workers[0].now):  # its rows have the names of jobs
         yield Note(workers[0].name)
-    if slow and slow.busy is not None:
-        yield Note(f"processors of {slow.host} {slow.busy:.0%} busy")
-    yield from _objective(workers, rows)
+    if not (slow and slow.end is None and slow.text):  # the sentence says this
+        yield from _objective(workers, rows)
 
 
 def _objective(workers: Sequence[Worker], rows: Sequence[Row]) -> Iterable[Note]:

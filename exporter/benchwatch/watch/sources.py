@@ -7,6 +7,7 @@ file of trusted certificates.
 import os
 import re
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -46,14 +47,19 @@ _REFUSALS = {
 }
 """What an HTTP status means, and what to check."""
 
-_SAID = (
-    f"{INFO.name} or on (run) last_over_time({INFO.name}[5s])"
-    f' or last_over_time({{__name__=~"{SINCE.name}|{SECONDS.name}"}}[5s]) or run:benchmark_slow:info'
-    ' or label_replace(last_over_time(run:benchmark_slow:since[10m]), "is", "begin", "", "")'
-    ' or label_replace(max_over_time(timestamp(run:benchmark_slow:since)[10m:1s]), "is", "end", "", "")'
-    ' or label_replace(run:benchmark_slow:since, "is", "now", "", "")'
-)
-"""Slow runs, why they are, and the last slow times. A scrape may fail, and a text that another one replaced ends."""
+_SAID = {
+    "text": f"({INFO.name} or on (run) last_over_time({INFO.name}[5s]))",
+    "since": f"last_over_time({SINCE.name}[5s])",
+    "usual": f'sum by (run) (last_over_time({SECONDS.name}{{when="usual"}}[5s]))',
+    "slow": "run:benchmark_slow:since",
+    "host": "run:benchmark_slow:info",
+    "begin": "last_over_time(run:benchmark_slow:since[10m])",
+    "end": "max_over_time(timestamp(run:benchmark_slow:since)[10m:1s])",
+}
+"""Of a slow run: why and since when it is, by `why`; the same by the rules; the last slow time of the rules.
+
+A scrape of the exporter may fail; a text that another one replaces ends at once.
+"""
 _HELD = 3.0
 """Seconds for which the rules hold a slow second."""
 _COUNTS = 5.0
@@ -189,33 +195,25 @@ class WatchedPrometheus:
         return sorted(shown, key=lambda alert: (ranks.get(alert.severity, len(ranks)), -alert.since))
 
     def _slow(self) -> dict[str, Slow]:
-        texts: dict[str, str] = {}
-        hosts: dict[str, str] = {}
-        usual: dict[str, float] = {}
-        times: dict[str, dict[str, float]] = {}
-        for labels, value in self._prometheus.at(_SAID):
-            run, name = labels.get("run", ""), labels.get("__name__")
-            if "host" in labels:
-                hosts[run] = labels["host"]
-            if "text" in labels:
-                texts[run] = labels["text"]
-            elif labels.get("when") == "usual":
-                usual[run] = usual.get(run, 0.0) + value
-            elif name == SINCE.name or "is" in labels:
-                times.setdefault(run, {})[labels.get("is", "why")] = value
+        asked = " or ".join(f'label_replace({query}, "is", "{name}", "", "")' for name, query in _SAID.items())
+        numbers: defaultdict[str, dict[str, float]] = defaultdict(dict)
+        words: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        for labels, value in self._prometheus.at(asked):
+            run = labels.get("run", "")
+            numbers[run][labels.get("is", "")] = value
+            words[run].update((name, labels[name]) for name in ("host", "text") if name in labels)
         slow = {}
-        for run in texts.keys() | times.keys():
-            found = times.get(run, {})
-            begin = found.get("begin", 0.0)
-            if run in texts or "now" in found:
-                since = found.get("why", begin)
-                slow[run] = Slow(since, None, texts.get(run, ""), usual.get(run), hosts.get(run, ""))
-            elif (end := found.get("end", 0.0) - _HELD) - begin >= _COUNTS:
+        for run, known in numbers.items():
+            begin = known.get("begin", 0.0)
+            if "text" in known or "slow" in known:
+                since, text, host = known.get("since", begin), words[run].get("text", ""), words[run].get("host", "")
+                slow[run] = Slow(since, None, text, known.get("usual"), host)
+            elif (end := known.get("end", 0.0) - _HELD) - begin >= _COUNTS:
                 slow[run] = Slow(begin, end)
-        if shown := {re.escape(one.host) for one in slow.values() if one.host}:
-            which = quoted("|".join(sorted(shown)))
+        if hosts := {re.escape(one.host) for one in slow.values() if one.host and not one.text}:
+            which = quoted("|".join(sorted(hosts)))
             busy = {labels.get("host"): value for labels, value in self._prometheus.at(_BUSY % (which, which))}
-            slow = {run: one._replace(busy=busy.get(one.host)) for run, one in slow.items()}
+            slow = {run: one if one.text else one._replace(busy=busy.get(one.host)) for run, one in slow.items()}
         return slow
 
     def _usual(self, slow: Mapping[str, Slow]) -> dict[tuple[str, ...], float]:
