@@ -17,7 +17,7 @@ from benchwatch.history.find import find_runs
 from benchwatch.history.replayed_run import timelines
 from benchwatch.history.timeline import Timeline
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.prometheus import Prometheus, PrometheusError
+from benchwatch.metrics.prometheus import Prometheus, PrometheusError, Samples
 from benchwatch.plots.benchmark import shown
 from benchwatch.plots.run_view import view
 from benchwatch.plots.slowness import slowness
@@ -477,6 +477,25 @@ def test_a_run_that_is_slow_says_since_when(url: str, place: Place) -> None:
     over = [replace(one, state="running", end=None) for one in slow_timelines(place, 150)]
     banner, _, _ = head(url, over)
     assert banner.startswith("Was slow from 11:48:40 UTC (2:00 into the run) to 11:49:01 UTC (21 s), over: ")
+
+
+def test_slow_times_of_an_active_run_are_asked_for_once(
+    url: str, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    active = [replace(one, state="running", end=None) for one in slow_timelines(place, 450)]
+    prometheus, run = Prometheus(url), view("tpcb", active)
+    known = slowness(prometheus, run)
+    asked: list[float] = []
+    samples = Prometheus.samples
+
+    def counted(self: Prometheus, selector: str, begin: float, end: float) -> list[Samples]:
+        asked.append(begin)
+        return samples(self, selector, begin, end)
+
+    monkeypatch.setattr(Prometheus, "samples", counted)
+    again = slowness(prometheus, run, known)
+    assert again == known and len(again.slow or ()) == 1
+    assert len(asked) <= 1, "only recent reports"
 
 
 def test_plots_of_a_slow_run_mark_what_was_usual_and_when_it_was_slow(url: str, place: Place, tmp_path: Path) -> None:
