@@ -447,7 +447,7 @@ def slow_timelines(place: Place, seconds: int = SLOW_SECONDS) -> list[Timeline]:
 def head(url: str, found: list[Timeline]) -> tuple[str, dict[str, str], list[list[str]]]:
     """The head of the page of a run: its first line, what it says by name, and the rows of its figures."""
     prometheus = Prometheus(url)
-    html = answers(prometheus, slowness(prometheus, view("tpcb", found))).html(found)
+    html = answers(prometheus, slowness(prometheus, view("tpcb", found)), found)
     tree = LexborHTMLParser(html)
     names, said = ([node.text(separator=" ", strip=True) for node in tree.css(tag)] for tag in ("dt", "dd"))
     cells = [[cell.text(strip=True) for cell in row.css("th, td")] for row in tree.css("tr")]
@@ -459,7 +459,7 @@ def test_the_page_of_a_slow_run_begins_with_what_a_reader_asks(url: str, place: 
     assert banner.startswith("Was slow from 11:48:40 UTC (2:00 into the run) until it ended (20 s), over: because of")
     assert said == {"Why": CASES["log device"][2], "Objective": "none set", "Alerts": "none fires"}
     assert rows == [
-        ["", "usually, 2m 00s before", "slow, mean from 2:00 to 2:20", ""],
+        ["", "usually: its own last minutes", "slow: mean from 2:00 to 2:20", ""],
         ["TPS", "1,000", "152", "15 % of usual"],
         ["mean latency", "6 ms", "49 ms", "8.2 x usual"],
         ["processors of client1", "10 % busy", "10 % busy", "not the cause"],

@@ -93,7 +93,7 @@ class _Look:
         prometheus = Prometheus(url, run_plots.PATIENCE)
         try:
             self._found = slowness(prometheus, view(self.run.name, self._timelines), self._found)
-            return answers(prometheus, self._found).html(self._timelines)
+            return answers(prometheus, self._found, self._timelines)
         except PrometheusError as error:
             return note(f"No alerts and no disks: {error}; this page keeps trying.")
 
