@@ -499,9 +499,24 @@ def test_slow_times_of_an_active_run_are_asked_for_once(
 
 
 def test_plots_of_a_slow_run_mark_what_was_usual_and_when_it_was_slow(url: str, place: Place, tmp_path: Path) -> None:
-    found = slow_timelines(place)
+    lines = (
+        f"progress: {SLOW_BEGIN + second}.000 s, {tps}.0 tps, lat {latency}.000 ms stddev 0.100\n"
+        for second in range(1, SLOW_SECONDS + 1)
+        for tps, latency in ((1000, 6) if second <= 120 else (152, 49),)
+    )
+    folder = place("tpcb/db1.err", "".join(lines).encode()).parent
+    found = list(timelines(find_runs([folder], RunsSettings(), Buckets()), families=shown()))
     (tmp_path / "part.html").write_text(drawn(found, None, slowness(Prometheus(url), view("tpcb", found))))
     throughput, latency, *_ = Page(tmp_path / "part.html").drawings()
-    assert (throughput.levels, latency.levels) == ({}, {})
+    assert (throughput.levels, latency.levels) == ({"usual 1,000": 1000}, {"usual 6 ms": 0.006})
     for plot in (throughput, latency):
         assert [(mark["x0"], mark["x1"]) for mark in plot.marks] == [(120_000, 140_000)]
+
+
+def test_disks_and_vdisks_of_one_role_have_its_colour_in_all_plots(page: Page) -> None:
+    for title, log, data in (
+        ("Disk operations", "log disk sdb write", "data disk sdc write"),
+        ("Disk await", "log disk sdb write", "data disk sdc write"),
+    ):
+        lines = page.drawing(title).lines
+        assert [lines[name]["line"]["color"] for name in (log, data)] == ["--s6", "--s1"]

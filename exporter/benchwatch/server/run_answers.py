@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ..history.timeline import Timeline
 from ..metrics.prometheus import Prometheus, Samples, text
-from ..plots.axes import count, time
+from ..plots.axes import OPERATIONS, count, throughput, time
 from ..plots.slowness import Slowness
 from ..results.result_view import objectives
 from ..show.as_html import table_html
@@ -76,10 +76,10 @@ def _figures(prometheus: Prometheus, found: Slowness, one: Explanation) -> Itera
     facts = one.facts
     usual = max(found.run.start, one.begin - _USUAL), one.begin - _GAP
     slow = one.begin + (one.moment - one.begin >= _ONSET), one.moment
-    unit = facts.roles.unit.name if facts.roles else "operations/s"
+    unit = throughput(facts.roles.unit) if facts.roles else OPERATIONS
     if one.usual.rate:
         share = f"{100 * one.now.rate / one.usual.rate:.0f} %"
-        yield TableRow([unit, count(one.usual.rate), count(one.now.rate), f"{share} of usual"], mark="bad")
+        yield TableRow([unit.name, unit.text(one.usual.rate), unit.text(one.now.rate), f"{share} of usual"], mark="bad")
     if one.now.stuck:
         yield TableRow(["operations", "", "next to nothing completes", ""])
     else:
