@@ -29,7 +29,7 @@ _INTERVALS = 2.5
 """The same in intervals of the rules, if these are longer."""
 _AFTERWARDS = 100.0
 """Seconds after the end of a run in which alerts about it still fire."""
-_OVER = 8.0
+_OVER = 6.0
 """Seconds without a slow one after which a slow time of an active run is over."""
 _RECENT = 300.0
 """Seconds of an active run that are looked at again."""
