@@ -479,9 +479,7 @@ def test_a_run_that_is_slow_says_since_when(url: str, place: Place) -> None:
     assert banner.startswith("Was slow from 11:48:40 UTC (2:00 into the run) to 11:49:01 UTC (21 s), over: ")
 
 
-def test_slow_times_of_an_active_run_are_asked_for_once(
-    url: str, place: Place, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slow_times_that_are_over_are_asked_for_once(url: str, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     active = [replace(one, state="running", end=None) for one in slow_timelines(place, 450)]
     prometheus, run = Prometheus(url), view("tpcb", active)
     known = slowness(prometheus, run)
@@ -496,6 +494,11 @@ def test_slow_times_of_an_active_run_are_asked_for_once(
     again = slowness(prometheus, run, known)
     assert again == known and len(again.slow or ()) == 1
     assert len(asked) <= 1, "only recent reports"
+    asked.clear()
+    monkeypatch.setattr("benchwatch.plots.slowness.now", lambda: SLOW_BEGIN + 1000.0)
+    ended = view("tpcb", slow_timelines(place))
+    assert slowness(prometheus, ended, known).slow == known.slow
+    assert not asked, "nothing about it changes any more"
 
 
 def test_plots_of_a_slow_run_mark_what_was_usual_and_when_it_was_slow(url: str, place: Place, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ A slow time is compared with what was usual before it began. Times are elapsed, 
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from time import time as now
 from typing import NamedTuple
 
 import numpy as np
@@ -63,10 +64,14 @@ class Slowness(NamedTuple):
 
 
 def slowness(prometheus: Prometheus, run: View, known: Slowness | None = None) -> Slowness:
-    """When and why it was slow; of an active run, what is `known` of the past is kept. Raises PrometheusError."""
-    end = run.start + run.length
-    begin = max(run.start, end - _RECENT) if known and known.slow is not None and run.active else run.start
-    kept = [one for one in (known and known.slow) or () if one.end < begin]
+    """When and why it was slow; what is `known` of times long past is kept. Raises PrometheusError."""
+    begin, end = run.start, run.start + run.length
+    kept: list[Explanation] = []
+    if known and known.slow is not None:
+        if not run.active and now() > end + _AFTERWARDS:
+            return known._replace(run=run)
+        begin = max(begin, end - _RECENT)
+        kept = [one for one in known.slow if one.end < begin]
     found = explanations(prometheus, run.run, begin, end, end + _AFTERWARDS)
     return Slowness(run, None if found is None else [*kept, *found])
 
