@@ -30,7 +30,7 @@ from .comparisons import Asked
 
 PATIENCE = 5.0
 """Seconds that an answer of Prometheus may take."""
-_HEIGHT = 155
+_HEIGHT = 148
 """Of the two plots on the first screen, pixels."""
 
 
