@@ -8,6 +8,7 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser
@@ -524,3 +525,25 @@ def test_disks_and_vdisks_of_one_role_have_its_colour_in_all_plots(page: Page) -
     ):
         lines = page.drawing(title).lines
         assert [lines[name]["line"]["color"] for name in (log, data)] == ["--s6", "--s1"]
+
+
+def test_the_head_says_whether_the_oplog_absorbs_the_writes_of_each_vdisk(url: str, place: Place) -> None:
+    class WithVdisks(Prometheus):
+        def range(self, query: str, begin: float, end: float, step: float) -> list[Samples]:
+            assert 'nutanix_vdisk_info{vm="pg1"}' in query
+            times = np.arange(begin, end, step)
+            slow = times >= SLOW_BEGIN + 120
+            shares = {("45269", "data"): np.where(slow, 0.85, 0.9), ("40043", "log"): np.where(slow, 0.4, 1.0)}
+            return [Samples({"vdisk": vdisk, "role": role}, times, share) for (vdisk, role), share in shares.items()]
+
+    found = slow_timelines(place)
+    prometheus = WithVdisks(url)
+    known = slowness(prometheus, view("tpcb", found))
+    assert known.slow
+    of_vm = [one._replace(facts=one.facts._replace(machine="pg1")) for one in known.slow]
+    tree = LexborHTMLParser(answers(prometheus, known._replace(slow=of_vm), found))
+    cells = [[cell.text(strip=True) for cell in row.css("th, td")] for row in tree.css("tr")]
+    assert cells[-2:] == [
+        ["oplog of log vdisk 40043", "100 % of writes", "40 % of writes", "not absorbed"],
+        ["oplog of data vdisk 45269", "90 % of writes", "85 % of writes", "absorbed"],
+    ]
