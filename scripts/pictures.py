@@ -142,7 +142,7 @@ def _photograph(demo: Demo, camera: Camera, output: Path) -> None:
     with TemporaryDirectory() as folder:
         watch = Path(folder) / "watch.html"
         watch.write_text(page)
-        camera.take(f"{demo.url('exporter')}/runs/{slow}", output / "page.png", 1280, 900)
+        camera.take(f"{demo.url('exporter')}/runs/{slow}", output / "page.png", 1280, 930)
         camera.take(watch.as_uri(), output / "watch.png", 1570, 860)
         camera.take(_url(demo, "live", now - 150, now, *runs[:2]), output / "live.png", 1600, 1000)
         _wait(demo, fault + FAULT_SECONDS + _AFTER, terminal.look)
