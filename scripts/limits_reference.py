@@ -174,7 +174,7 @@ def _sections() -> tuple[Section, ...]:
                     "without figures",
                 ),
                 ("comparisons that wait", comparisons._MOST_WAITING, "the page tries again"),
-                ("an answer of `--prometheus.url`", _seconds(run_plots._PATIENCE), "the page says so"),
+                ("an answer of `--prometheus.url`", _seconds(run_plots.PATIENCE), "the page says so"),
             ),
         ),
     )

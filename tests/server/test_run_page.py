@@ -96,7 +96,7 @@ def test_the_page_has_the_figures_of_show_and_the_plots_of_the_report(
     drawings = report.drawings()
     assert texts(tree, "#course .chart p") == [drawing.description for drawing in drawings]
     on_page, of_report = figures(tree), [drawing.figure for drawing in drawings]
-    assert [figure["layout"].pop("height") for figure in on_page] == [155, 155, 270, 270, 270, 270]
+    assert [figure["layout"].pop("height") for figure in on_page] == [148, 148, 270, 270, 270, 270]
     assert [figure["layout"].pop("height") for figure in of_report] == [270] * 6
     assert on_page == of_report
     rows = report.rows()

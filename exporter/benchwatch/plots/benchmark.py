@@ -15,6 +15,7 @@ from .traces import Trace, time_plot, traces
 
 _LEVELS = (("0.5", "p50"), ("0.95", "p95"), ("0.99", "p99"), ("0.999", "p99.9"), ("1", "max"))
 _MOST_PERCENTILES = 3
+"""Operations of which a single run has all percentiles, each on a plot of its own."""
 
 
 def shown() -> frozenset[Family]:
@@ -45,87 +46,81 @@ def section(scene: Stage, title: str) -> Section:
 
 def benchmark_figures(scene: Stage) -> Iterator[Plot]:
     """All figures for which something was measured."""
-    parts = [
-        ("Throughput", partial(_rates, scene)),
-        ("Mean latency", partial(_lines, scene, "Mean latency", scene.roles.latency, LATENCY)),
-        ("Percentiles", partial(_tails, scene)),
-        ("Latency", partial(histogram_figures, scene)),
-    ]
-    if len(scene.runs) == 1:
-        parts.insert(2, ("Latency percentiles", partial(_percentiles, scene)))
-    for title, draw in parts:
-        yield from attempted(title, draw)
-
-
-def _lines(scene: Stage, title: str, family: Family | None, unit: Axis) -> Iterator[Plot]:
-    found = traces(scene.runs, scene.roles, family, rate=not unit.log) if family else []
-    if family and found:
-        yield _plot(scene, title, found, unit, family)
-
-
-def _plot(scene: Stage, title: str, found: Sequence[Trace], unit: Axis, family: Family) -> Plot:
-    marks, caption = scene.marks(latency=unit.log, family=family), _caption(scene, family, found, rate=not unit.log)
-    return time_plot(title, found, scene.length, unit, marks, caption)
+    for title, draw in (
+        ("Throughput", _rates),
+        ("Mean latency", _means),
+        ("Latency percentiles", _percentiles),
+        ("Latency", histogram_figures),
+    ):
+        yield from attempted(title, partial(draw, scene))
 
 
 def _rates(scene: Stage) -> Iterator[Plot]:
     roles = scene.roles
-    yield from _lines(scene, roles.unit.name if roles.bandwidth else "Throughput", roles.rate, throughput(roles.unit))
-    yield from _lines(scene, "Bandwidth", roles.bandwidth, BANDWIDTH)
+    title = roles.unit.name if roles.bandwidth else "Throughput"
+    yield from _plot(scene, title, roles.rate, throughput(roles.unit))
+    yield from _plot(scene, "Bandwidth", roles.bandwidth, BANDWIDTH)
 
 
-def _known(scene: Stage, family: Family) -> list[str]:
-    """The available quantiles, except the maximum, ascending."""
-    every = (series for run in scene.runs for _, series in run.series(family))
-    return sorted({label(series, "quantile") for series in every} - {"1", ""}, key=float)
-
-
-def _tails(scene: Stage) -> Iterator[Plot]:
-    """One percentile of everything on one plot, if there are too many lines for all percentiles.
-
-    It is the 99th, or the highest that the tool reports.
-    """
-    family = scene.roles.window
-    if family is None or not (known := _known(scene, family)):
-        return
-    level = "0.99" if "0.99" in known else known[-1]
-    found = traces(scene.runs, scene.roles, family, rate=False, quantile=level)
-    if found and (len(scene.runs) > 1 or len(found) > _MOST_PERCENTILES):
-        yield _plot(scene, f"{100 * float(level):g}th percentile", found, LATENCY, family)
+def _means(scene: Stage) -> Iterator[Plot]:
+    yield from _plot(scene, "Mean latency", scene.roles.latency, LATENCY)
 
 
 def _percentiles(scene: Stage) -> Iterator[Plot]:
-    """All percentiles of each operation of a single run."""
+    """All percentiles of each operation of a single run, or one percentile of everything if these are too many lines.
+
+    That is the 99th, or the highest that the tool reports.
+    """
     family = scene.roles.window
     if family is None:
         return
-    known = _known(scene, family)
-    usual = any(level in known for level, _ in _LEVELS[:-1])
-    wanted = _LEVELS if usual else [(level, f"p{100 * float(level):g}") for level in known]
-    levels = [(traces(scene.runs, scene.roles, family, rate=False, quantile=q), tag) for q, tag in wanted]
-    names = list(dict.fromkeys((trace.name, trace.operation) for found, _ in levels for trace in found))
-    for name, operation in names if len(names) <= _MOST_PERCENTILES else ():
-        several = f" of {name}" if len(names) > 1 else f", {operation}" if operation else ""
-        found = [
-            trace._replace(name=tag, colour=colour)
-            for (level, tag), colour in zip(levels, theme.SERIES, strict=False)
-            for trace in level
-            if trace.name == name
-        ]
-        yield _plot(scene, f"Latency percentiles{several}", found, LATENCY, family)
+    every = (series for run in scene.runs for _, series in run.series(family))
+    known = sorted({label(series, "quantile") for series in every} - {"1", ""}, key=float)
+    if not known:
+        return
+    if len(scene.runs) == 1:
+        usual = any(level in known for level, _ in _LEVELS[:-1])
+        wanted = _LEVELS if usual else [(level, f"p{100 * float(level):g}") for level in known]
+        levels = [(traces(scene.runs, scene.roles, family, rate=False, quantile=q), tag) for q, tag in wanted]
+        names = list(dict.fromkeys((trace.name, trace.operation) for found, _ in levels for trace in found))
+        if len(names) <= _MOST_PERCENTILES:
+            for name, operation in names:
+                several = f" of {name}" if len(names) > 1 else f", {operation}" if operation else ""
+                found = [
+                    trace._replace(name=tag, colour=colour)
+                    for (level, tag), colour in zip(levels, theme.SERIES, strict=False)
+                    for trace in level
+                    if trace.name == name
+                ]
+                yield from _plot(scene, f"Latency percentiles{several}", family, LATENCY, found)
+            return
+    level = "0.99" if "0.99" in known else known[-1]
+    found = traces(scene.runs, scene.roles, family, rate=False, quantile=level)
+    yield from _plot(scene, f"{100 * float(level):g}th percentile", family, LATENCY, found)
 
 
-def _caption(scene: Stage, family: Family, found: Sequence[Trace], *, rate: bool) -> str:
-    """Where the lines come from, and what is marked."""
+def _plot(
+    scene: Stage, title: str, family: Family | None, unit: Axis, found: Sequence[Trace] | None = None
+) -> Iterator[Plot]:
+    """The plot of these traces, by default of all series of the family; none without any.
+
+    The caption says where the lines come from, and what is marked.
+    """
+    if family is None:
+        return
+    rate = not unit.log
+    found = traces(scene.runs, scene.roles, family, rate=rate) if found is None else found
+    if not found:
+        return
     notes = [scene.source(family)]
     if any(trace.of > 1 for trace in found):
         notes.append("With several workers or jobs, the " + ("sum." if rate else "highest at each moment."))
-    if repeats := max((trace.runs for trace in found), default=1) - 1:
+    if repeats := max(trace.runs for trace in found) - 1:
         notes.append(f"Line: the median of {repeats + 1} repeats; band: from the lowest to the highest of them.")
     for run in scene.runs:
-        spans = stalled(run, scene.roles)
-        if spans:
+        if spans := stalled(run, scene.roles):
             whose = f" of {run.name}" if len(scene.runs) > 1 else ""
             times = f"{len(spans)} stall{'s' if len(spans) > 1 else ''}{whose}"
             notes.append(f"Marked: {times}, {sum(end - begin for begin, end in spans):.3g} s in all.")
-    return " ".join(filter(None, notes))
+    marks = scene.marks(latency=not rate, family=family)
+    yield time_plot(title, found, scene.length, unit, marks, " ".join(filter(None, notes)))

@@ -74,7 +74,7 @@ def reasons(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterato
     for run in (run for run in runs if run.length):
         with suppress(PrometheusError):  # which the sections below name
             title = f"Why {run.name if len(runs) > 1 else 'it'} was slow"
-            yield from why_slow(slowness(prometheus, run), title)
+            yield from why_slow(prometheus, slowness(prometheus, run), title)
 
 
 def sections(url: str, runs: Sequence[View], timeout: float = TIMEOUT) -> Iterator[Section]:

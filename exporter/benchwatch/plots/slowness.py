@@ -5,6 +5,7 @@ A slow time is compared with what was usual before it began. Times are elapsed, 
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from time import time as now
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +30,10 @@ _INTERVALS = 2.5
 """The same in intervals of the rules, if these are longer."""
 _AFTERWARDS = 100.0
 """Seconds after the end of a run in which alerts about it still fire."""
-_OVER = 8.0
+_OVER = 6.0
 """Seconds without a slow one after which a slow time of an active run is over."""
+_RECENT = 300.0
+"""Seconds of an active run that are looked at again."""
 _MOST_TIMES = 10
 _DRAWN = 3
 """Slow times, the longest ones, of which the stages of an operation are drawn."""
@@ -39,11 +42,10 @@ _UNNAMED = frozenset({"__name__", "alertname", "alertstate", "severity", "run"})
 
 
 class Slowness(NamedTuple):
-    """The slow times of a run, in order, and the alerts about it; without `slow`, Prometheus did not watch it."""
+    """The slow times of a run, in order; None: Prometheus did not watch it."""
 
     run: View
     slow: Sequence[Explanation] | None
-    alerts: Sequence[Samples]
 
     def lasts(self, one: Explanation) -> bool:
         """Whether the run is still slow."""
@@ -61,18 +63,27 @@ class Slowness(NamedTuple):
         return f"from {clock(begin)} to {clock(min(one.moment - self.run.start, end))}"
 
 
-def slowness(prometheus: Prometheus, run: View) -> Slowness:
-    """What is known of a run. Raises PrometheusError."""
-    end = run.start + run.length
-    alerts = prometheus.samples(f'ALERTS{{alertstate="firing",run={text(run.run)}}}', run.start, end + _AFTERWARDS)
-    return Slowness(run, explanations(prometheus, run.run, run.start, end, end + _AFTERWARDS), alerts)
+def slowness(prometheus: Prometheus, run: View, known: Slowness | None = None) -> Slowness:
+    """When and why it was slow; what is `known` of times long past is kept. Raises PrometheusError."""
+    begin, end = run.start, run.start + run.length
+    kept: list[Explanation] = []
+    if known and known.slow is not None:
+        if not run.active and now() > end + _AFTERWARDS:
+            return known._replace(run=run)
+        begin = max(begin, end - _RECENT)
+        kept = [one for one in known.slow if one.end < begin]
+    found = explanations(prometheus, run.run, begin, end, end + _AFTERWARDS)
+    return Slowness(run, None if found is None else [*kept, *found])
 
 
-def why_slow(of: Slowness, title: str) -> Iterator[Section]:
-    """The section about it; none if Prometheus did not watch the run."""
-    if of.slow is None and not of.alerts:
+def why_slow(prometheus: Prometheus, of: Slowness, title: str) -> Iterator[Section]:
+    """The section about it; none if Prometheus did not watch the run. Raises PrometheusError."""
+    run = of.run
+    selector = f'ALERTS{{alertstate="firing",run={text(run.run)}}}'
+    alerts = prometheus.samples(selector, run.start, run.start + run.length + _AFTERWARDS)
+    if of.slow is None and not alerts:
         return
-    html = "".join(f'<p class="note">{in_html(doubt)}</p>' for doubt in of.run.doubts)
+    html = "".join(f'<p class="note">{in_html(doubt)}</p>' for doubt in run.doubts)
     if of.slow:
         if len(of.slow) == MOST:
             html += f"<p>The {MOST} longest times when the run was slower than usual.</p>"
@@ -83,19 +94,19 @@ def why_slow(of: Slowness, title: str) -> Iterator[Section]:
         html += table([Column("why", right=False)], rows)
     elif of.slow is not None:
         html += "<p>The run was never slower than usual, as far as Prometheus could compare it.</p>"
-    html += _fired(of)
+    html += _fired(alerts, run.start)
     longest = sorted(of.slow or [], key=lambda one: one.begin - one.end)[:_DRAWN]
     drawn = sorted((one for one in longest if one.slower > 0), key=lambda one: one.begin)
     yield Section(title, [_stages(of, one) for one in drawn], html=html)
 
 
-def _fired(of: Slowness) -> str:
+def _fired(alerts: Sequence[Samples], start: float) -> str:
     """The alerts about the run with their times, folded: a line for each alert and severity of a thing."""
-    if not of.alerts:
+    if not alerts:
         return "<p>No alert fired.</p>"
-    fired = sorted(((_spans(one.times), one.labels) for one in of.alerts), key=lambda one: one[0])
+    fired = sorted(((_spans(one.times), one.labels) for one in alerts), key=lambda one: one[0])
     columns = [Column(name, right=False) for name in ("fired", "severity", "labels")]
-    rows = [_alert(labels, spans, of.run.start) for spans, labels in fired]
+    rows = [_alert(labels, spans, start) for spans, labels in fired]
     names = ", ".join(dict.fromkeys(in_html(row.cells[0]) for row in rows))
     return f"<details><summary>Alerts and their times: {names}</summary>{table(columns, rows)}</details>"
 

@@ -65,6 +65,8 @@ def changes(title: str, changed: Changed) -> Iterator[Section]:
     found = changed.found
     every = [] if found is None else blocks(found)
     shown = [one for one in every if not (isinstance(one, Sentence) and one.tone == "warning")]
+    if len(changed.others) == 1 and not changed.notes:
+        del shown[0]  # its heading is the title of the page
     yield Section(title, list(_bars(found)) if found else (), html(shown), changed.notes)
 
 

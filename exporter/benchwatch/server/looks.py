@@ -92,8 +92,8 @@ class _Look:
             return ""
         prometheus = Prometheus(url, run_plots.PATIENCE)
         try:
-            self._found = slowness(prometheus, view(self.run.name, self._timelines))
-            return answers(prometheus, self._found).html(self._timelines)
+            self._found = slowness(prometheus, view(self.run.name, self._timelines), self._found)
+            return answers(prometheus, self._found, self._timelines)
         except PrometheusError as error:
             return note(f"No alerts and no disks: {error}; this page keeps trying.")
 

@@ -4,14 +4,12 @@ What is usual is measured in the two minutes before a slow time; each column of 
 line however many machines, disks or severities it names.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
-
-import numpy as np
 
 from ..history.timeline import Timeline
 from ..metrics.prometheus import Prometheus, Samples, text
-from ..plots.axes import count, time
+from ..plots.axes import OPERATIONS, count, throughput, time
 from ..plots.slowness import Slowness
 from ..results.result_view import objectives
 from ..show.as_html import table_html
@@ -23,16 +21,19 @@ from ..why.exported import SLOW, UNSEEN
 
 _USUAL, _GAP = 120.0, 3.0
 """Seconds before a slow time that say what is usual: how many, and how many at its edge are left out."""
+_FEWEST = 8.0
+"""Seconds of usual that a machine's figures need."""
 _ONSET = 4.0
 """Seconds after which the first second of a slow time, which is usual in part, is left out."""
 _BEFORE = 20.0
 """Seconds before that of which samples are needed."""
 _MACHINE = "node_cpu_seconds_total|node_disk_(reads|writes)_completed_total|node_disk_(read|write)_time_seconds_total"
-_VDISKS = "nutanix_vdisk_(info|write_destination_ratio)"
 _BURSTS, _FEW = 2.0, 50.0
 """The multiple of its usual operations, and how many more a second, from which on a disk bursts."""
 _SLOWER = 3.0
 """The multiple of its usual time from which on a disk is slower."""
+_POLLED = 5.0
+"""Seconds between two looks at a CVM's pages, which are read more seldom."""
 _ABSORBS = 0.8
 """The part of the writes from which on the oplog absorbs them."""
 _CRITICAL = "critical"
@@ -41,74 +42,54 @@ _IN_FULL = 3
 _Alert = Mapping[str, Mapping[str, str]]
 
 
-class Answers(NamedTuple):
-    """What the head of the page says."""
-
-    found: Slowness
-    figures: Sequence[TableRow]
-    """Of the last slow time: usually, slow, and what that means."""
-    firing: Sequence[_Alert]
-
-    def html(self, timelines: Sequence[Timeline]) -> str:
-        """The head."""
-        last = self.found.slow[-1] if self.found.slow else None
-        said = [("Why", sentence(last))] if last else []
-        said += [("Objective", objectives(timelines, None) or "none set")]
-        lines = "".join(f"<dt>{name}</dt><dd>{in_html(said)}</dd>" for name, said in said)
-        lines += f"<dt>Alerts</dt><dd>{_alerts(self.firing, self.found.run.run)}</dd>"
-        figures = ""
-        if last:
-            before = duration(last.begin - max(self.found.run.start, last.begin - _USUAL))
-            heads = f"usually, {before} before", f"slow, mean {self.found.seconds(last)}"
-            columns = [Column("", right=False), *map(Column, heads), Column(" ", right=False)]
-            figures = table_html(Table(columns, self.figures))
-        return f'{self._state(last)}<div class="answers"><dl>{lines}</dl>{figures}</div>'
-
-    def _state(self, last: Explanation | None) -> str:
-        """Whether it is slow, since when, and in which layer."""
-        if last is None:
-            known = self.found.slow is not None
-            return '<p class="banner good"><b>As usual</b>, so far at all times.</p>' if known else ""
-        layer = "no layer explains it" if last.cause.layer == NONE else f"because of the {NAMES[last.cause.layer]}"
-        begin, end = self.found.span(last)
-        lasted = duration(end - begin)
-        since = f"{clock_time(last.begin)} ({clock(begin)} into the run)"
-        if self.found.lasts(last):
-            return _banner("bad", f"Slow since {since}, still slow after {lasted}", layer)
-        over = "until it ended" if self.found.run.length - end < 1 else f"to {clock_time(last.end)}"
-        return _banner("warn", f"Was slow from {since} {over} ({lasted}), over", layer)
+def answers(prometheus: Prometheus, found: Slowness, timelines: Sequence[Timeline]) -> str:
+    """The head as HTML. Raises PrometheusError."""
+    run, last = found.run.run, found.slow[-1] if found.slow else None
+    firing = [one for one in prometheus.firing() if _labels(one).get("run") in (None, run) and _name(one) != UNSEEN]
+    said = [("Why", in_html(sentence(last)))] if last else []
+    said += [("Objective", in_html(objectives(timelines, None) or "none set")), ("Alerts", _alerts(firing, run))]
+    lines = "".join(f"<dt>{name}</dt><dd>{html}</dd>" for name, html in said)
+    figures = ""
+    if last:
+        heads = f"usually: {last.armed}", f"slow: mean {found.seconds(last)}"
+        columns = [Column("", right=False), *map(Column, heads), Column(" ", right=False)]
+        figures = table_html(Table(columns, list(_figures(prometheus, found, last))))
+    return f'{_state(found, last)}<div class="answers"><dl>{lines}</dl>{figures}</div>'
 
 
-def _banner(kind: str, said: str, layer: str) -> str:
+def _state(found: Slowness, last: Explanation | None) -> str:
+    """Whether it is slow, since when, and in which layer."""
+    if last is None:
+        return '<p class="banner good"><b>As usual</b> so far.</p>' if found.slow is not None else ""
+    layer = "no layer explains it" if last.cause.layer == NONE else f"because of the {NAMES[last.cause.layer]}"
+    begin, end = found.span(last)
+    since, lasted = f"{clock_time(last.begin)} ({clock(begin)} into the run)", duration(end - begin)
+    if found.lasts(last):
+        kind, said = "bad", f"Slow since {since}, still slow after {lasted}"
+    else:
+        over = "until it ended" if found.run.length - end < 1 else f"to {clock_time(last.end)}"
+        kind, said = "warn", f"Was slow from {since} {over} ({lasted}), over"
     return f'<p class="banner {kind}"><b>{in_html(said)}</b>: {in_html(layer)}</p>'
-
-
-def answers(prometheus: Prometheus, found: Slowness) -> Answers:
-    """What Prometheus knows. Raises PrometheusError."""
-    name = found.run.run
-    firing = [one for one in prometheus.firing() if _labels(one).get("run") in (None, name) and _name(one) != UNSEEN]
-    rows = list(_figures(prometheus, found, found.slow[-1])) if found.slow else []
-    return Answers(found, rows, firing)
 
 
 def _figures(prometheus: Prometheus, found: Slowness, one: Explanation) -> Iterator[TableRow]:
     facts = one.facts
     usual = max(found.run.start, one.begin - _USUAL), one.begin - _GAP
     slow = one.begin + (one.moment - one.begin >= _ONSET), one.moment
-    unit = facts.roles.unit.name if facts.roles else "operations/s"
+    unit = throughput(facts.roles.unit) if facts.roles else OPERATIONS
     if one.usual.rate:
         share = f"{100 * one.now.rate / one.usual.rate:.0f} %"
-        yield TableRow([unit, count(one.usual.rate), count(one.now.rate), f"{share} of usual"], mark="bad")
+        yield TableRow([unit.name, unit.text(one.usual.rate), unit.text(one.now.rate), f"{share} of usual"], mark="bad")
     if one.now.stuck:
         yield TableRow(["operations", "", "next to nothing completes", ""])
     else:
         times = f"{one.now.latency / one.usual.latency:.2g} x usual" if one.usual.latency else ""
         yield TableRow(["mean latency", time(one.usual.latency), time(one.now.latency), times], mark="bad")
-    if not facts.hosts:
+    if not facts.hosts or usual[1] - usual[0] < _FEWEST:
         return
-    machine = prometheus.samples(
-        f'{{__name__=~"{_MACHINE}",host=~{text("|".join(facts.hosts))}}}', usual[0] - _BEFORE, one.moment + 1
-    )
+    hosts = text("|".join(map(re.escape, sorted(facts.hosts))))
+    selector = f'{{__name__=~"{_MACHINE}",host=~{hosts}}}'
+    machine = prometheus.samples(selector, usual[0] - _BEFORE, one.moment + 1)
     for host in sorted(facts.hosts):
         before, now = (_busy(machine, host, *when) for when in (usual, slow))
         if before is not None and now is not None:
@@ -171,25 +152,19 @@ def _disk(
 
 def _oplog(prometheus: Prometheus, machine: str, *windows: tuple[float, float]) -> Iterator[TableRow]:
     """Which part of the writes to the vdisks of a virtual machine went to the oplog: in the mean, and at last."""
-    (usual, slow) = windows
-    known = prometheus.at(f"nutanix_vdisk_info{{vm={text(machine)}}}", slow[1])
-    roles = {(labels["cvm"], labels["vdisk"]): labels.get("role", "") for labels, _ in known}
-    if not roles:
-        return
-    vdisks = text("|".join(sorted({vdisk for _, vdisk in roles})))
-    ratio = f'nutanix_vdisk_write_destination_ratio{{destination="oplog",vdisk=~{vdisks}}}'
-    found = {(one.labels["cvm"], one.labels["vdisk"]): one for one in prometheus.samples(ratio, usual[0], slow[1] + 1)}
-    for thing, role in sorted(roles.items(), key=lambda item: (item[1] not in ("log", "wal"), item[0])):
-        if thing not in found:
-            continue
-        before, now = found[thing].mean(*usual), found[thing].within(*slow)
-        if before is None or not len(now):
-            continue
-        share = float(np.asarray(now)[-1])
-        absorbs = share >= _ABSORBS
-        cells = [f"{100 * one:.0f} % of writes" for one in (before, share)]
-        said = "absorbed" if absorbs else "not absorbed"
-        yield TableRow([f"oplog of {role} vdisk {thing[1]}", *cells, said], mark="" if absorbs else "bad")
+    usual, slow = windows
+    ratio = 'max by (cvm, vdisk) (nutanix_vdisk_write_destination_ratio{destination="oplog"})'
+    info = f"max by (cvm, vdisk, role) (nutanix_vdisk_info{{vm={text(machine)}}})"
+    query = f"{ratio} * on (cvm, vdisk) group_left (role) {info}"
+    found = prometheus.range(query, usual[0], slow[1], _POLLED)
+    roles = [(one.labels.get("role", ""), one.labels.get("vdisk", ""), one) for one in found]
+    for role, vdisk, one in sorted(roles, key=lambda item: (item[0] not in ("log", "wal"), item[:2])):
+        before, now = one.mean(*usual), one.within(*slow)
+        if before is not None and len(now):
+            absorbs = now[-1] >= _ABSORBS
+            cells = [f"{100 * share:.0f} % of writes" for share in (before, now[-1])]
+            said = "absorbed" if absorbs else "not absorbed"
+            yield TableRow([f"oplog of {role} vdisk {vdisk}", *cells, said], mark="" if absorbs else "bad")
 
 
 def _alerts(firing: Sequence[_Alert], run: str) -> str:

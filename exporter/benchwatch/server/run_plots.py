@@ -4,12 +4,14 @@ The code of `benchwatch show` makes the figures and sentences, that of the repor
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 
 from ..compare.measured import results_of
 from ..compare.parameters import changed
 from ..history.timeline import Timeline
+from ..metrics.prometheus import Prometheus, PrometheusError
 from ..model.run import Run
 from ..plots import run_tables
 from ..plots.axes import LATENCY
@@ -28,7 +30,7 @@ from .comparisons import Asked
 
 PATIENCE = 5.0
 """Seconds that an answer of Prometheus may take."""
-_HEIGHT = 155
+_HEIGHT = 148
 """Of the two plots on the first screen, pixels."""
 
 
@@ -120,6 +122,12 @@ def _parameters(run: View, before: Run | None) -> Iterator[Section]:
 def machine(url: str, timelines: Sequence[Timeline], found: Slowness | None = None) -> str:
     """The sections about why it was slow, and about its disks and vdisks, from a Prometheus."""
     runs = [view(timelines[0].run, timelines)] if timelines else []
-    why = attempted_section("Why it was slow", partial(why_slow, found, "Why it was slow")) if found else ()
+    title = "Why it was slow"
+    why = attempted_section(title, partial(_why, url, found, title)) if found else ()
     disks = attempted_section("Disks and vdisks", partial(sections, url, runs, PATIENCE))
     return "".join(map(rendered, chain(why, disks)))
+
+
+def _why(url: str, found: Slowness, title: str) -> Iterator[Section]:
+    with suppress(PrometheusError):  # which the sections below name
+        yield from why_slow(Prometheus(url, PATIENCE), found, title)
