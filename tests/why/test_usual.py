@@ -8,7 +8,7 @@ from benchwatch.why.explanation import NONE
 from benchwatch.why.judging import slow, usual_before, why
 from benchwatch.why.reports import Reported, seen_run
 from benchwatch.why.seen import Seen
-from benchwatch.why.slow_times import Judged, slow_times
+from benchwatch.why.slow_times import JudgedSeconds, slow_times
 
 from . import scenes
 from .scenes import FAULT, LENGTH, T0, USUAL, gauge, seen
@@ -57,7 +57,7 @@ def test_a_stop_within_a_slight_slowness_is_a_slow_time_of_its_own() -> None:
 
 def test_what_was_slow_stays_slow_although_what_it_was_compared_with_is_no_longer_seen() -> None:
     latency = np.array(LEVELS * 2 + [second for _ in range(20) for second in [0.04] * 20 + LEVELS[:30]])
-    judged: dict[tuple[str, ...], Judged] = {}
+    judged: dict[tuple[str, ...], JudgedSeconds] = {}
     for now in range(150, len(latency)):
         seen_now = Reported(
             ("db1",), "", int(T0) + max(0, now - 420), latency[max(0, now - 420) : now], np.full(min(now, 420), 100.0)

@@ -5,12 +5,14 @@ from dataclasses import replace
 
 from ..values import numbers
 from .explanation import PART, STANDS_OUT, Cause, SlowCase
-from .storage import slow_disks, storage_causes
+from .storage import said_of_wait, slow_disks, storage_causes, waited
 from .waits import OUTSIDE, UNEXPLAINED
 from .window import DATA, LOCK, LOG, OTHER, WORK, Processors
 
 _FULL = 0.95
 """The part of the processors that is busy where none is free."""
+_FREE, _AS_USUAL = 0.75, 0.1
+"""Processors that are busy less than that, or hardly more than usual, are ruled out."""
 _PRESSURE, _QUEUE, _STEAL, _MEMORY, _RECLAIM, _SWAP, _RETRANSMITS = 0.1, 0.25, 0.03, 0.02, 1000.0, 100.0, 10.0
 """The least of each figure of a machine that can matter, in its unit."""
 
@@ -79,6 +81,26 @@ def _outside_storage(case: SlowCase, checkpoint: str) -> Iterator[Cause]:
     if inside >= 0.5 * whole:
         stage = max((WORK, OTHER, LOCK), key=lambda stage: more[stage])
         yield Cause("database", stage if stage != WORK else "its statements take longer", inside)
+
+
+def ruled_out(case: SlowCase, cause: Cause) -> str:
+    """A sentence: what is surely not the cause, as measured; of processors, otherwise of devices. Empty: nothing is."""
+    if cause.layer == "server":
+        return ""
+    if cause.layer not in ("server_cpu", "client_cpu"):
+        used = {host: (case.now.processors(host), case.was.processors(host)) for host in case.facts.hosts}
+        known = {host: (now.busy, was.busy) for host, (now, was) in used.items() if not _hot(now, was)}
+        if any(now is None or was is None or now > max(_FREE, was + _AS_USUAL) for now, was in known.values()):
+            return ""
+        if not known or len(known) < len(used):
+            return ""
+        host, (now, was) = max(known.items(), key=lambda one: one[1][0] or 0.0)
+        said = f"those of {host} are {100 * (now or 0.0):.0f} % busy, usually {100 * (was or 0.0):.0f} %"
+        return f"Processors are ruled out: {said}."
+    waits = [one for device in case.facts.devices for one in waited(case, device) if one.usual]
+    if not waits or slow_disks(case):
+        return ""
+    return f"Disks are ruled out: {said_of_wait(case, max(waits, key=lambda one: one.now))}."
 
 
 def _grown(now: float | None, usual: float | None, floor: float) -> bool:

@@ -1,6 +1,7 @@
 """Why a run is slow: what its operations wait for now and usually, the cause, and the sentence that says so."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from ..show.content import Column, Table, TableRow
@@ -63,8 +64,12 @@ class Explanation(NamedTuple):
     unseen: tuple[str, ...] = ()
     """What is not measured: a clause each."""
     cause: Cause = Cause(NONE, "")
+    ruled_out: str = ""
+    """A sentence: what is not the cause, and the figures that say so."""
     end: float = 0.0
-    """When the slow time ended, Unix seconds; 0: not yet known."""
+    """When the slow time ended, or up to when it is known, Unix seconds; 0: not looked for."""
+    over: bool = False
+    """Whether it has ended."""
 
     def more(self) -> Mapping[str, float]:
         """Seconds that each stage takes more than usual; the sum is what the operation takes more."""
@@ -116,11 +121,34 @@ def sentence(of: Explanation) -> str:
         said = f"{who} completes next to nothing for {numbers.duration(of.moment - of.begin)}, usually {usual}."
     elif of.slower:
         article = "an" if one[0] in "aeiouI" else "a"
-        said = f"{who} takes {time(of.now.latency)} {article} {one}, usually {time(of.usual.latency)}."
+        said = f"{who} takes {time(of.now.latency)} {article} {one} ({_window(of)}), usually {time(of.usual.latency)}."
     else:
-        said = f"{who} does {numbers.rate_in_full(of.now.rate)} {one}s/s, usually {usual}."
+        said = f"{who} does {numbers.rate_in_full(of.now.rate)} {one}s/s ({_window(of)}), usually {usual}."
     unseen = f" Not seen: {', '.join(of.unseen)}." if of.unseen else ""
-    return f"{said} {_said_of_cause(of)}{unseen}"
+    return " ".join(filter(None, (said, _said_of_cause(of), of.ruled_out, _said_of_objective(of)))) + unseen
+
+
+def period(of: Explanation, date: bool = False) -> str:
+    """From when to when, UTC: slow since 18:05:12, still slow; was slow 18:05:12 to 18:06:01 (49 s), over."""
+    begin, end = (datetime.fromtimestamp(moment, UTC) for moment in (of.begin, of.end))
+    day = f"{begin:%Y-%m-%d} " if date else ""
+    if not of.over:
+        return f"slow since {day}{begin:%H:%M:%S} UTC, still slow"
+    return f"was slow {day}{begin:%H:%M:%S} to {end:%H:%M:%S} UTC ({numbers.duration(of.end - of.begin)}), over"
+
+
+def _window(of: Explanation) -> str:
+    """Of which seconds a figure is the mean: those of the slow time up to now, or its first ones."""
+    first = "the first " if of.over and of.end > of.moment + 2 else ""
+    last = min(of.moment, of.end) if of.over else of.moment
+    return f"mean of {first}{last - of.begin:.0f} s"
+
+
+def _said_of_objective(of: Explanation) -> str:
+    if of.facts.objective is None:
+        return "No objective is set."
+    missed = of.now.stuck or of.now.latency > of.facts.objective
+    return f"The objective, a mean below {time(of.facts.objective)}, is {'missed' if missed else 'met'}."
 
 
 def _said_of_cause(of: Explanation) -> str:
@@ -139,8 +167,9 @@ def _said_of_cause(of: Explanation) -> str:
 
 
 def waterfall(of: Explanation) -> Table:
-    """The stages of an operation, usually and now; each column adds up to its last row."""
-    columns = [Column("a mean operation waits for", right=False), Column("usually"), Column("now"), Column("more")]
+    """The stages of an operation, usually and while it is slow; each column adds up to its last row."""
+    slow = "slow" if of.over else "now"
+    columns = [Column("a mean operation waits for", right=False), Column("usually"), Column(slow), Column("more")]
     rows = [*shown_stages(of).items(), ("total", (of.usual.latency, of.now.latency))]
     return Table(
         columns,

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from ..metrics.prometheus import Prometheus, text
-from .causes import causes
+from .causes import causes, ruled_out
 from .explanation import Explanation, SlowCase
 from .questions import samples_of_run, surrounded
 from .reports import SeenRun, seen_run
 from .seen import Seen
-from .slow_times import Judged, SlowTime, slow_times
+from .slow_times import JudgedSeconds, SlowTime, slow_times
 from .waits import Picture, Waits, below, picture
 from .window import TimeWindow, nothing
 
@@ -24,6 +24,8 @@ _ONSET = 4.0
 """Seconds after which the first second, which is usual in part, is left out."""
 _MUCH = 2.0
 """The ratio of latency or rate to the usual one below which nothing is said: single seconds stood out from noise."""
+OVER = 8.0
+"""Seconds without a slow second before a slow time is over."""
 FIRST = 2.0
 """Seconds of a slow time before anything is said of it."""
 _KIN, _OBJECTIVE = "the last run of its kind", "its objective"
@@ -54,7 +56,7 @@ def usual_of_kin(prometheus: Prometheus, of: SeenRun, now: float) -> Picture | N
 
 
 def slow(
-    of: SeenRun, kin: Picture | None = None, judged: dict[tuple[str, ...], Judged] | None = None
+    of: SeenRun, kin: Picture | None = None, judged: dict[tuple[str, ...], JudgedSeconds] | None = None
 ) -> list[SlowTime]:
     """When the run was slow. `kin`: a picture of a run of its kind, for its first seconds; `judged`: see slow_times."""
     usual, armed = (kin.waits.latency, _KIN) if kin else (of.facts.objective, _OBJECTIVE)
@@ -92,7 +94,9 @@ def why(
     if usual.waits.rate and now.waits.rate > _MUCH * usual.waits.rate:
         return None  # it makes up for time that it lost, or was given more to do
     found = Explanation(of.facts, when.begin, end, usual.waits, now.waits, armed, tuple(_unseen(now.window)))
-    found = found._replace(cause=next(causes(SlowCase(found, usual.window, now.window)), found.cause))
+    case = SlowCase(found, usual.window, now.window)
+    cause = next(causes(case), found.cause)
+    found = found._replace(cause=cause, ruled_out=ruled_out(case, cause))
     if any(vdisk in usual.window.vdisks for vdisk in now.window.vdisks):
         found = found._replace(usual=below(usual), now=below(now))
     return found

@@ -16,11 +16,11 @@ from ..metrics.prometheus import Prometheus, PrometheusError
 from ..metrics.samples import Sample
 from .explanation import BELOW, NONE, Explanation, sentence
 from .exported import INFO, MESSAGE, SECONDS, SINCE, UP
-from .judging import BEFORE, FIRST, slow, usual_of_kin, why
+from .judging import BEFORE, FIRST, LOOKED, OVER, slow, usual_of_kin, why
 from .questions import samples_of_run, surrounded
 from .reports import seen_run
 from .seen import Seen
-from .slow_times import USUAL, Judged
+from .slow_times import USUAL, JudgedSeconds
 from .waits import Picture
 
 _log = logging.getLogger(__name__)
@@ -31,8 +31,8 @@ TIMEOUT = 2.0
 """Seconds for an answer."""
 _KEPT, _ANEW = 420.0, 3.0
 """Seconds of samples: kept, and asked for again each second."""
-_YOUNG, _OVER = 45.0, 8.0
-"""Seconds: for which a run is watched closely; without a slow second before it is over."""
+_YOUNG = 45.0
+"""Seconds for which a run is watched closely."""
 _HELD, _SETTLED, _CHANGES = 5.0, 15.0, 10.0
 """Seconds since a slow time began: for which people are not told yet, as the first seconds show neither the process
 that competes nor always the right layer; after which its sentence is written once more, with figures that have settled;
@@ -76,7 +76,7 @@ class _Watched:
         self.slow_at = 0.0
         self.spoken: Spoken | None = None
         self._seen, self._asked, self._asked_around = Seen(kept=_KEPT), 0.0, 0.0
-        self._judged: dict[tuple[str, ...], Judged] = {}
+        self._judged: dict[tuple[str, ...], JudgedSeconds] = {}
         self._kin: Picture | None = None
         self._kin_asked = False
         self._layer = ""
@@ -91,7 +91,7 @@ class _Watched:
             self._judged.clear()
             return
         lasts = self.spoken is not None and now - self.spoken.since > _LASTS
-        wait = _SELDOM if lasts else 0.0 if slow_lately < _OVER or closely else _AFTERWARDS
+        wait = _SELDOM if lasts else 0.0 if slow_lately < OVER or closely else _AFTERWARDS
         if now - self._asked >= wait:
             self._explain(now)
 
@@ -103,14 +103,14 @@ class _Watched:
         if of.parts and not self._kin_asked:
             self._kin, self._kin_asked = usual_of_kin(self._prometheus, of, now), True
         times = slow(of, self._kin, self._judged)
-        when = next((one for one in reversed(times) if one.end >= now - _OVER), None)
+        when = next((one for one in reversed(times) if one.end >= now - OVER), None)
         if when is None or when.end - when.begin < FIRST:
             self.spoken = None  # a single slow second wakes nobody
             return
         of = surrounded(self._prometheus, of, max(self._asked_around - _ANEW, when.begin - BEFORE), now)
         self._asked_around = now
         self.slow_at = max(self.slow_at, when.end)
-        if self.spoken and self.spoken.explanation.begin < when.begin - _OVER:
+        if self.spoken and self.spoken.explanation.begin < when.begin - OVER:
             self.spoken = None
         found = why(of, when, times, now, self._kin)
         if found:
@@ -127,9 +127,10 @@ def _spoken(old: Spoken | None, found: Explanation, again: bool, age: float) -> 
         return Spoken(found, sentence(found), found.begin, age) if again else None
     known = old.explanation.cause.layer
     if layer == known:
-        if any(old.age < moment <= age for moment in (_HELD, _SETTLED)):
-            old = old._replace(text=sentence(found), age=age)
-        return old._replace(explanation=found)
+        # Sentence and stages are of one moment, so that a latency is the same number in both.
+        if any(old.age < moment <= age for moment in (_HELD, _SETTLED, LOOKED)):
+            return old._replace(explanation=found, text=sentence(found), age=age)
+        return old
     # The one other layer is kept for what a CVM shows below, which is the same for both devices.
     other_device = {known, layer} <= _DEVICES and found.facts.machine
     better = known == NONE or (layer in BELOW and known not in BELOW) or (age <= _CHANGES and not other_device)

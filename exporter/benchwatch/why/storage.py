@@ -18,6 +18,7 @@ _BYTES = 2e6
 _NO_MORE = 1.1
 """The multiple of its usual rate up to which a benchmark does not do more."""
 _GIB = 2.0**30
+_OPS = ("read", "write")
 
 
 class SlowDisk(NamedTuple):
@@ -31,22 +32,22 @@ class SlowDisk(NamedTuple):
 
 def slow_disks(case: SlowCase) -> list[SlowDisk]:
     """What the run waits for of those devices that are slow, by as much as explains some of what it is slower."""
-    return [disk for device in case.facts.devices if _stands_out(case, device) for disk in _waited(case, device)]
+    return [disk for device in case.facts.devices if _stands_out(case, device) for disk in waited(case, device)]
 
 
 def _stands_out(case: SlowCase, device: str) -> bool:
     least = max(_FLOOR / 2, _AT_LEAST * case.of.slower)
     return any(
         one.now >= STANDS_OUT * max(one.usual, _FLOOR / STANDS_OUT) and one.now - one.usual >= least
-        for one in _waited(case, device)
+        for one in waited(case, device)
     )
 
 
-def _waited(case: SlowCase, device: str) -> Iterator[SlowDisk]:
-    """With a log of its own, a database waits for writes to that, and for reads of its data."""
+def waited(case: SlowCase, device: str) -> Iterator[SlowDisk]:
+    """What a run waits for. With a log of its own, a database waits for writes to that, and for reads of its data."""
     devices = case.facts.devices
     apart = case.facts.database and set(devices.values()) == {"log", "data"}
-    for op in ("read", "write"):
+    for op in _OPS:
         now = case.now.disk(device, op).wait
         if now is not None and not (apart and (op == "write") != (devices[device] == "log")):
             yield SlowDisk(device, op, case.was.disk(device, op).wait or 0.0, now)
@@ -67,20 +68,25 @@ def storage_causes(case: SlowCase, slow: list[SlowDisk]) -> Iterator[Cause]:
     disk = max((one for one in slow if one.device == device), key=lambda one: one.now - one.usual)
     role = case.facts.devices[device]
     below = _below(case, disk, role)
-    text = _said_of_device(case, disk, role)
+    text = _said_of_device(case, disk)
+    if others := [one for one in slow if one.device != device]:
+        text += f"; {said_of_wait(case, max(others, key=lambda one: one.now))}"
     yield Cause(below[0], f"{text}; {below[1]}", seconds) if below else Cause(f"{role}_device", text, seconds)
 
 
-def _said_of_device(case: SlowCase, disk: SlowDisk, role: str) -> str:
+def said_of_wait(case: SlowCase, disk: SlowDisk) -> str:
+    """Reads or writes of a device, its role, how long they take and usually take."""
+    said = f"{disk.op}s of {disk.device} ({case.facts.devices[disk.device]}) take {time(disk.now)}"
+    return said + (f", usually {time(disk.usual)}" if disk.usual else "")
+
+
+def _said_of_device(case: SlowCase, disk: SlowDisk) -> str:
     """Reads or writes, how slow, how many and how large, and what uses disks more."""
     now, was = case.now.disk(disk.device, disk.op), case.was.disk(disk.device, disk.op)
-    said = f"{disk.op}s of {disk.device} ({role}) take {time(disk.now)}"
-    said += f", usually {time(disk.usual)}" if disk.usual else ""
+    said = said_of_wait(case, disk)
     size = f" of {now.size / 1024:.3g} KiB" if now.size else ""
     said += f" ({numbers.rate_in_full(now.rate)}/s{size}, usually {numbers.rate_in_full(was.rate)}/s)"
-    serves, served = (
-        sum(window.disk(disk.device, op).rate for op in ("read", "write")) for window in (case.now, case.was)
-    )
+    serves, served = (sum(window.disk(disk.device, op).rate for op in _OPS) for window in (case.now, case.was))
     busier = case.of.now.rate / case.of.usual.rate if case.of.usual.rate else 1.0
     if serves > 1.5 * served * max(busier, 1.0) and serves - served >= 50:
         does = "less" if busier < 1 / _NO_MORE else "no more" if busier <= _NO_MORE else f"{busier:.1f} times as much"
@@ -109,10 +115,26 @@ def _below(case: SlowCase, disk: SlowDisk, role: str) -> tuple[str, str] | None:
     now = max(used, key=lambda one: one.latency(disk.op))
     was = case.was.vdisks.get(now.name) or now._replace(window=nothing(case.facts))
     latency, before = now.latency(disk.op), was.latency(disk.op)
+    name = f"the {role} vdisk {now.name} of {case.facts.machine}"
     if latency - before < (disk.now - disk.usual) / 3 or latency < max(STANDS_OUT * before, _FLOOR):
-        return "path", f"vdisk {now.name} as usual ({time(latency)}): guest or network path"
+        return "path", f"{name} is as usual ({time(latency)}): guest or network path"
     layer, said = (_of_writes if disk.op == "write" else _of_reads)(now, was) or _of_cvm(now, was)
-    return layer, f"vdisk {now.name} {time(latency)}, usually {time(before)}: {said}"
+    return (
+        layer,
+        f"{name} takes {time(latency)}, usually {time(before)}: {said}{_slower_vdisk(case, now.name, latency)}",
+    )
+
+
+def _slower_vdisk(case: SlowCase, named: str, latency: float) -> str:
+    """The slowest of the other vdisks of the machine, if it is slower than the one that is named."""
+    others = [(one.latency(op), op, one) for one in case.now.vdisks.values() for op in _OPS if one.name != named]
+    now, op, one = max(others, key=lambda other: other[0], default=(0.0, "", None))
+    usual = case.was.vdisks[one.name].latency(op) if one and one.name in case.was.vdisks else 0.0
+    if one is None or now <= latency or now < STANDS_OUT * usual:
+        return ""
+    return f"; {op}s of the {one.role} vdisk {one.name} take {time(now)}" + (
+        f", usually {time(usual)}" if usual else ""
+    )
 
 
 def _of_writes(now: PolledVdisk, was: PolledVdisk) -> tuple[str, str] | None:
