@@ -45,7 +45,7 @@ def samples_of_run(prometheus: Prometheus, run: str, begin: float, end: float) -
 def surrounded(prometheus: Prometheus, of: SeenRun, begin: float, end: float) -> SeenRun:
     """A run with what its machines and vdisks say, which is added to what is seen. Raises PrometheusError."""
     of.seen.add(_around(prometheus, of, begin, end))
-    return of._replace(facts=facts(of.seen, of.facts.name))
+    return of if of.facts.devices else of._replace(facts=facts(of.seen, of.facts.name))
 
 
 def _around(prometheus: Prometheus, of: SeenRun, begin: float, end: float) -> Iterator[Samples]:

@@ -12,17 +12,20 @@ class Seen:
 
     def __init__(self, series: Iterable[Samples] = (), kept: float = np.inf) -> None:
         self._kept = kept
-        self._series: dict[str, dict[tuple[tuple[str, str], ...], Samples]] = {}
+        self._series: dict[str, dict[frozenset[tuple[str, str]], Samples]] = {}
         self.add(series)
 
     def add(self, series: Iterable[Samples]) -> None:
         """Add samples that are newer than those known."""
         for one in series:
             known = self._series.setdefault(one.labels.get("__name__", ""), {})
-            key = tuple(sorted(one.labels.items()))
+            key = frozenset(one.labels.items())
             if (old := known.get(key)) is not None:
-                new = int(one.times.searchsorted(old.times[-1], side="right"))
-                begin = int(old.times.searchsorted(one.times[-1] - self._kept))
+                last, newest = old.times[-1], one.times[-1]
+                if newest <= last:
+                    continue
+                new = int(one.times.searchsorted(last, side="right"))
+                begin = int(old.times.searchsorted(newest - self._kept))
                 times = np.concatenate((old.times[begin:], one.times[new:]))
                 values = np.concatenate((old.values[begin:], one.values[new:]))
                 one = Samples(old.labels, times, values)
