@@ -1,11 +1,13 @@
 """The live engine: what it exports and when, in simulated rounds, beside slow and hostile servers."""
 
+import re
 import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 
 from benchwatch.metrics.exposition import Exposition
@@ -35,7 +37,8 @@ def test_the_sentence_names_the_device_first_and_then_what_is_below_it(rounds: M
     first, last = rounds["oplog-full"].messages
     assert first.layer == "log_device"
     assert "writes of sdb (log) take" in first.text and "vdisk" not in first.text
-    assert "vdisk 40043" in last.text and "the oplog is full, 40 % go there, usually 100 %" in last.text
+    assert "; the log vdisk 40043 of r003 takes" in last.text
+    assert "the oplog is full, 40 % go there, usually 100 %" in last.text
     assert "usual (" in rounds["path-slow"].messages[-1].text
     assert "comes from hard disks" in rounds["reads-hdd"].messages[-1].text
     assert "comes from another node" in rounds["reads-remote"].messages[-1].text
@@ -87,6 +90,22 @@ def test_a_lock_is_exported_with_its_text_its_milliseconds_and_since_when() -> N
         line for page in pages.values() for line in page.splitlines() if line.startswith("benchwatch_run_why_info")
     }
     assert len(texts) <= 3, "a text per second would be a series per second"
+
+
+def test_the_stages_add_up_to_the_latency_that_the_sentence_says_in_each_second() -> None:
+    def course(one: Samples) -> Samples:
+        if one.labels["__name__"] != "pgbench_latency_average_seconds":
+            return one
+        second = np.floor(one.times - T0)
+        return one._replace(values=np.where(second < FAULT, 0.006, 0.03 + 0.002 * (second - FAULT)))
+
+    prometheus = Counted([course(one) for one in seen(LOCKED, more=[BLOCKER]).all()], ["tpcb"])
+    pages = [page for _, page in played(prometheus, FAULT - 5, LENGTH - 2) if "benchwatch_run_why_info{" in page]
+    assert len(pages) > 10
+    for page in pages:
+        stages = re.findall(r'benchwatch_run_why_seconds\{run="tpcb",stage="[^"]+",when="now"\} (\S+)', page)
+        latency = re.search(r"takes (\S+) ms a transaction", page)
+        assert latency and float(latency[1]) == pytest.approx(1000 * sum(map(float, stages)), rel=0.01)
 
 
 def test_vdisks_are_asked_for_although_a_run_was_slow_before_the_first_page_of_its_cvm() -> None:

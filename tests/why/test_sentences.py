@@ -5,15 +5,20 @@ from collections.abc import Mapping
 import pytest
 
 from benchwatch.metrics.prometheus import Samples
-from benchwatch.why.explanation import NAMES, NONE, Explanation, sentence, waterfall
+from benchwatch.why.explanation import NAMES, NONE, Explanation, period, sentence, waterfall
 from benchwatch.why.judging import slow, why
-from benchwatch.why.reports import seen_run
-from benchwatch.why.seen import Seen
+from benchwatch.why.seen import Seen, seen_run
 
 from . import scenes
 from .scenes import FAULT, LENGTH, T0, gauge, seen
 
-SLOWER = "pgbench on db1 takes 49 ms a transaction, usually 6 ms."
+SLOWER = "pgbench on db1 takes 49 ms a transaction (mean of 19 s), usually 6 ms."
+RULED_OUT = {
+    "server": "",
+    "server_cpu": " Disks are ruled out: writes of sdb (log) take 800 µs, usually 800 µs.",
+    "client_cpu": " Disks are ruled out: writes of sdb (log) take 800 µs, usually 800 µs.",
+}
+PROCESSORS = " Processors are ruled out: those of db1 are 25 % busy, usually 25 %."
 SLOW = {"latency": 0.049, "tps": 160}
 LOCKED = SLOW | {
     "Lock": 6.5,
@@ -34,7 +39,7 @@ BLOCKER = gauge(
     state="idle in transaction",
     query="LOCK TABLE pgbench_branches",
 )
-CASES: Mapping[str, tuple[Mapping[str, float], str, str]] = {
+_CASES: Mapping[str, tuple[Mapping[str, float], str, str]] = {
     "lock": (
         LOCKED,
         "database",
@@ -102,6 +107,12 @@ CASES: Mapping[str, tuple[Mapping[str, float], str, str]] = {
 }
 
 
+CASES = {
+    name: (fault, layer, f"{said}{RULED_OUT.get(layer, PROCESSORS)} No objective is set.")
+    for name, (fault, layer, said) in _CASES.items()
+}
+
+
 def explained(samples: Seen, seconds: int = LENGTH - FAULT - 1) -> Explanation:
     """The explanation of the only slow time, that many seconds after its begin."""
     of = seen_run(samples, "tpcb", T0, T0 + LENGTH)
@@ -135,8 +146,8 @@ def test_a_checkpoint_with_pauses_names_the_settings_that_decide_it() -> None:
         gauge("pg_checkpoint_max_wal_size_bytes", 2**30, 2**30, host="db1"),
         gauge("pg_checkpoint_completion_target_ratio", 0.9, 0.9, host="db1"),
     ]
-    assert sentence(explained(seen(fault, more=more))).endswith(
-        "a requested checkpoint writes 90 MB/s; max_wal_size is 1024 MiB, checkpoint_completion_target 0.9."
+    assert explained(seen(fault, more=more)).cause.text == (
+        "a requested checkpoint writes 90 MB/s; max_wal_size is 1024 MiB, checkpoint_completion_target 0.9"
     )
 
 
@@ -145,12 +156,12 @@ def test_the_processes_that_compete_are_named_with_what_they_use() -> None:
         return gauge(f"benchwatch_process_{name}", usual, now, host="db1", process=process)
 
     hog = [of("processors", "postgres", 1.5, 1.1), of("processors", "python3", 0.2, 0.9)]
-    assert sentence(explained(seen(CASES["server hog"][0], more=hog))).endswith(
-        "6.0 processes want each; python3 uses 0.9 of them, usually 0.2."
+    assert explained(seen(CASES["server hog"][0], more=hog)).cause.text.endswith(
+        "6.0 processes want each; python3 uses 0.9 of them, usually 0.2"
     )
     disk = [of("disk_bytes_per_second", "postgres", 9e6, 8e6), of("disk_bytes_per_second", "fio", 0.0, 52e6)]
-    assert sentence(explained(seen(CASES["data device"][0], more=disk))).endswith(
-        "while the benchmark does less; fio reads and writes 49.6 MiB/s, usually nothing."
+    assert explained(seen(CASES["data device"][0], more=disk)).cause.text.endswith(
+        "while the benchmark does less; fio reads and writes 49.6 MiB/s, usually nothing"
     )
 
 
@@ -160,15 +171,14 @@ def test_the_database_itself_does_not_compete_where_its_usual_use_of_disks_was_n
         return one._replace(times=one.times[FAULT:], values=one.values[FAULT:])
 
     disk = [seen_since_the_fault("postgres", 12e6), seen_since_the_fault("fio", 8e6)]
-    assert sentence(explained(seen(CASES["data device"][0], more=disk))).endswith("; fio reads and writes 7.63 MiB/s.")
+    assert explained(seen(CASES["data device"][0], more=disk)).cause.text.endswith("; fio reads and writes 7.63 MiB/s")
 
 
 def test_a_process_that_competes_is_named_beside_a_benchmark_of_a_fixed_rate_that_does_a_little_more() -> None:
     fault = CASES["data device"][0] | {"tps": 1150, "data_reads": 1400, "active": 55, "IO": 54}
     disk = gauge("benchwatch_process_disk_bytes_per_second", 0.0, 52e6, host="db1", process="fio")
-    found = sentence(explained(seen(fault, more=[disk])))
-    assert found.endswith(
-        "while the benchmark does 1.1 times as much; fio reads and writes 49.6 MiB/s, usually nothing."
+    assert explained(seen(fault, more=[disk])).cause.text.endswith(
+        "while the benchmark does 1.1 times as much; fio reads and writes 49.6 MiB/s, usually nothing"
     )
     alone = explained(seen(fault | {"tps": 1900, "active": 92, "IO": 91}, more=[disk]))
     assert "fio" not in sentence(alone), "the benchmark itself does more"
@@ -177,11 +187,11 @@ def test_a_process_that_competes_is_named_beside_a_benchmark_of_a_fixed_rate_tha
 def test_operations_that_take_as_long_as_usual_but_are_fewer_are_no_devices_fault() -> None:
     fewer = {"tps": 150, "latency": 0.00601, "data_read_await": 0.002, "data_reads": 150, "active": 0.8, "IO": 0.4}
     found = explained(seen(fewer))
-    said = "pgbench on db1 does 150 transactions/s, usually 1,000 transactions/s."
-    assert sentence(found) == f"{said} No layer explains it."
+    said = "pgbench on db1 does 150 transactions/s (mean of 19 s), usually 1,000 transactions/s."
+    assert sentence(found) == f"{said} No layer explains it.{PROCESSORS} No objective is set."
     hot = explained(seen(fewer | {"client_idle": 0.0, "client_pressure": 0.9}))
-    assert sentence(hot) == (
-        f"{said} Processors of the client: the processors of client1 are 100 % busy, usually 10 %."
+    assert sentence(hot).startswith(
+        f"{said} Processors of the client: the processors of client1 are 100 % busy, usually 10 %. "
     )
 
 
@@ -202,7 +212,7 @@ def test_what_no_layer_explains_is_not_guessed_and_says_where_the_time_goes() ->
     alone = explained(seen(SLOW, missing=("pg_",)))
     assert alone.cause.layer == NONE
     assert sentence(alone) == (
-        f"{SLOWER} No layer explains it. Of the 43 ms increase: unexplained 43 ms. "
+        f"{SLOWER} No layer explains it. Of the 43 ms increase: unexplained 43 ms.{PROCESSORS} No objective is set. "
         "Not seen: the database (no postgres_exporter)."
     )
 
@@ -231,8 +241,48 @@ def test_a_slow_device_names_the_table_that_autovacuum_has_begun() -> None:
     fault = CASES["data device"][0]
     begun = gauge("pg_autovacuum_workers", 0, 1, host="db1", relation="public.pgbench_accounts")
     always = gauge("pg_autovacuum_workers", 1, 1, host="db1", relation="public.pgbench_history")
-    found = sentence(explained(seen(fault, more=[begun, always])))
-    assert found.endswith("; autovacuum of public.pgbench_accounts.")
+    found = explained(seen(fault, more=[begun, always])).cause.text
+    assert found.endswith("; autovacuum of public.pgbench_accounts")
+
+
+def test_what_is_ruled_out_is_only_what_was_measured_and_is_as_usual() -> None:
+    network = CASES["network"][0]
+    assert explained(seen(network)).ruled_out == PROCESSORS.strip()
+    assert explained(seen(network, missing=["node_cpu"])).ruled_out == ""
+    assert explained(seen(network | {"idle": 0.1, "iowait": 0})).ruled_out == "", "90 % busy, which waits for none"
+    hog = CASES["server hog"][0]
+    assert explained(seen(hog | {"log_await": 0.03})).ruled_out == ""
+    assert explained(seen(hog, missing=["node_disk"])).ruled_out == ""
+
+
+def test_the_objective_is_said_to_be_met_or_missed() -> None:
+    found = explained(seen(CASES["network"][0]))
+    for objective, said in ((0.02, "missed"), (0.1, "met")):
+        one = found._replace(facts=found.facts._replace(objective=objective))
+        assert sentence(one).endswith(f" The objective, a mean below {1000 * objective:.0f} ms, is {said}.")
+
+
+def test_a_slow_time_says_from_when_to_when_and_has_no_now_once_it_is_over() -> None:
+    now = explained(seen(CASES["network"][0]))._replace(end=T0 + LENGTH)
+    assert period(now) == "slow since 14:15:20 UTC, still slow"
+    assert [column.name for column in waterfall(now).columns[1:]] == ["usually", "now", "more"]
+    over = now._replace(over=True)
+    assert "(mean of 19 s)" in sentence(over)
+    assert period(over) == "was slow 14:15:20 to 14:15:40 UTC (20 s), over"
+    assert period(over, date=True) == "was slow 2026-09-21 14:15:20 to 14:15:40 UTC (20 s), over"
+    assert [column.name for column in waterfall(over).columns[1:]] == ["usually", "slow", "more"]
+    longer = over._replace(end=over.end + 60)
+    assert "(mean of the first 19 s)" in sentence(longer)
+
+
+def test_of_two_slow_devices_the_slower_one_is_named_first_each_with_its_role() -> None:
+    slow_log, slow_data = {"log_await": 0.06, "log_writes": 90}, {"data_read_await": 0.02, "data_reads": 400}
+    database = {"IO": 7.4, "wal": 5, "CPU": 0.3, "Lock": 0.1, "active": 7.8}
+    text = explained(seen(SLOW | slow_log | slow_data | database)).cause.text
+    assert text == (
+        "writes of sdb (log) take 60 ms, usually 800 µs (90.0/s, usually 500/s); "
+        "reads of sdc (data) take 20 ms, usually 500 µs"
+    )
 
 
 def test_each_layer_has_a_name() -> None:

@@ -6,9 +6,8 @@ import pytest
 from benchwatch.metrics.prometheus import Samples
 from benchwatch.why.explanation import NONE
 from benchwatch.why.judging import slow, usual_before, why
-from benchwatch.why.reports import Reported, seen_run
-from benchwatch.why.seen import Seen
-from benchwatch.why.slow_times import Judged, slow_times
+from benchwatch.why.seen import Reported, Seen, seen_run
+from benchwatch.why.slow_times import JudgedSeconds, slow_times
 
 from . import scenes
 from .scenes import FAULT, LENGTH, T0, USUAL, gauge, seen
@@ -40,13 +39,13 @@ LEVELS = [0.001] * 21 + [0.003] * 15 + [0.008] * 24
 
 def test_five_times_the_upper_level_of_a_usual_that_changes_between_levels_is_slow_at_once() -> None:
     times = slow_times([part(LEVELS * 4 + [0.04] * 15 + LEVELS * 2)])
-    assert [(round(one.begin - T0), round(one.end - T0)) for one in times if one.begin > T0 + 120] == [(240, 255)]
+    assert [(round(one.begin - T0), round(one.end - T0)) for one in times if one.begin > T0 + 180] == [(240, 255)]
 
 
 def test_a_level_that_comes_again_and_again_becomes_usual() -> None:
     usual = [0.0013] * 50 + [0.006] * 30
     times = slow_times([part(usual * 10 + [0.03] * 15 + usual * 2)])
-    assert [(round(one.begin - T0), round(one.end - T0)) for one in times if one.begin > T0 + 300] == [(800, 815)]
+    assert [(round(one.begin - T0), round(one.end - T0)) for one in times if one.begin > T0 + 400] == [(800, 815)]
 
 
 def test_a_stop_within_a_slight_slowness_is_a_slow_time_of_its_own() -> None:
@@ -57,7 +56,7 @@ def test_a_stop_within_a_slight_slowness_is_a_slow_time_of_its_own() -> None:
 
 def test_what_was_slow_stays_slow_although_what_it_was_compared_with_is_no_longer_seen() -> None:
     latency = np.array(LEVELS * 2 + [second for _ in range(20) for second in [0.04] * 20 + LEVELS[:30]])
-    judged: dict[tuple[str, ...], Judged] = {}
+    judged: dict[tuple[str, ...], JudgedSeconds] = {}
     for now in range(150, len(latency)):
         seen_now = Reported(
             ("db1",), "", int(T0) + max(0, now - 420), latency[max(0, now - 420) : now], np.full(min(now, 420), 100.0)
@@ -217,5 +216,5 @@ def test_the_jobs_of_an_operation_together_decide_what_a_mean_operation_waits_fo
     found = usual_before(seen_run(Seen(samples), "tpcb", T0, T0 + FAULT), T0 + FAULT)
     assert found
     reads, writes = 0.0005, (0.0008 + 0.001) / 2  # sdc; sdb and sdc
-    waited = found.waits.stages["log device"] + found.waits.stages["data device"]
+    waited = found.stages["log device"] + found.stages["data device"]
     assert waited == pytest.approx(0.99 * reads + 0.01 * writes)

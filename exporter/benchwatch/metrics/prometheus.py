@@ -1,11 +1,12 @@
 """Queries a Prometheus (https://prometheus.io/docs/prometheus/latest/querying/api/)."""
 
-import json
 import math
 import re
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 import requests
 from numpy.typing import NDArray
@@ -63,6 +64,8 @@ class Prometheus:
         self._url = url
         self._name = "Prometheus at " + re.sub(r"//[^/]*@", "//", url)
         self._timeout = timeout
+        self._own = threading.local()
+        """The session of each thread: its connection serves all of its questions."""
 
     def samples(self, selector: str, begin: float, end: float) -> list[Samples]:
         """The samples of series between two moments, Unix seconds, as recorded. Raises PrometheusError."""
@@ -92,17 +95,18 @@ class Prometheus:
     def _answer(self, method: str, what: str, parameters: Mapping[str, str | float]) -> Any:
         url = f"{self._url}/api/v1/{what}"
         try:
-            with session(self._timeout) as web:
-                answer = web.request(method, url, data=parameters, timeout=self._timeout, stream=True)
+            if not hasattr(self._own, "session"):
+                self._own.session = session(self._timeout)
+            with self._own.session.request(method, url, data=parameters, timeout=self._timeout, stream=True) as answer:
                 text = self._body(answer)
         except (requests.RequestException, HTTPError) as error:
             raise PrometheusError(f"{self._name} does not answer ({self._why(error)})") from error
         try:
-            content = json.loads(text)
+            content = msgspec.json.decode(text)
             if content["status"] == "success" and isinstance(content["data"], dict):
                 return content["data"]
             reason = str(content["error"])
-        except (ValueError, KeyError, TypeError):
+        except (msgspec.DecodeError, KeyError, TypeError):
             reason = f"HTTP {answer.status_code}, which is not an answer of Prometheus"
         raise PrometheusError(f"{self._name} did not answer: {reason}")
 
@@ -121,12 +125,16 @@ class Prometheus:
 
 def _results(answer: Sequence[Any]) -> list[Samples]:
     """The series that have any value."""
-    found = []
+    numbers = (float(number) for series in answer for pair in series["values"] for number in pair)
+    times, values = np.fromiter(numbers, dtype=float).reshape(-1, 2).T
+    known = np.isfinite(values)
+    found, begin = [], 0
     for series in answer:
-        times, values = np.array(series["values"], dtype=float).reshape(-1, 2).T
-        known = np.isfinite(values)
-        if known.any():
-            found.append(Samples(series["metric"], times[known], values[known]))
+        end = begin + len(series["values"])
+        chosen = known[begin:end]
+        if chosen.any():
+            found.append(Samples(series["metric"], times[begin:end][chosen], values[begin:end][chosen]))
+        begin = end
     return found
 
 

@@ -4,7 +4,7 @@ import argparse
 import math
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,7 @@ from ..show.as_text import colourful, text
 from ..show.content import Block, Heading, Sentence
 from ..values.addresses import server_url
 from ..values.errors import FAILED, UserError
-from ..values.numbers import duration
-from .explanation import Explanation, sentence, waterfall
+from .explanation import Explanation, period, sentence, waterfall
 from .live import TIMEOUT, Engine
 from .past import explanations
 
@@ -98,8 +97,7 @@ def _why(options: argparse.Namespace) -> int:
 def _blocks(run: str, found: Sequence[Explanation]) -> list[Block]:
     blocks: list[Block] = [] if found else [Heading(run), Sentence("It was never slower than usual.")]
     for one in found:
-        begin = datetime.fromtimestamp(one.begin, UTC)
-        blocks.append(Heading(f"{run}, {begin:%Y-%m-%d %H:%M:%S} UTC, for {duration(one.end - one.begin)}"))
+        blocks.append(Heading(f"{run}: {period(one, date=True)}"))
         blocks.append(Sentence(sentence(one)))
         if len(found) <= _IN_FULL:
             blocks += [waterfall(one), Sentence(f"Compared with {one.armed}.", "dim")]

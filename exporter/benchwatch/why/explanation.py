@@ -1,13 +1,13 @@
 """Why a run is slow: what its operations wait for now and usually, the cause, and the sentence that says so."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from ..show.content import Column, Table, TableRow
 from ..values import numbers
-from .run_facts import RunFacts
+from .seen import RunFacts
 from .waits import STAGES, Waits
-from .window import TimeWindow
 
 NONE = "none"
 """The layer of a slow time that no layer explains."""
@@ -34,7 +34,6 @@ PART = 0.3
 """The part of what a run is slower that a layer must explain."""
 STANDS_OUT = 3.0
 """The multiple of the usual at which something stands out."""
-_DATABASE = "postgres"
 _NOTICEABLE = 0.1
 """The part of the usual latency that is noticeable."""
 _SHOWN = 0.005
@@ -63,8 +62,12 @@ class Explanation(NamedTuple):
     unseen: tuple[str, ...] = ()
     """What is not measured: a clause each."""
     cause: Cause = Cause(NONE, "")
+    ruled_out: str = ""
+    """A sentence: what is not the cause, and the figures that say so."""
     end: float = 0.0
-    """When the slow time ended, Unix seconds; 0: not yet known."""
+    """When the slow time ended, or up to when it is known, Unix seconds; 0: not looked for."""
+    over: bool = False
+    """Whether it has ended."""
 
     def more(self) -> Mapping[str, float]:
         """Seconds that each stage takes more than usual; the sum is what the operation takes more."""
@@ -77,36 +80,6 @@ class Explanation(NamedTuple):
         return more if more >= _NOTICEABLE * self.usual.latency else 0.0
 
 
-class SlowCase(NamedTuple):
-    """An explanation without its cause, and the figures, usually and now."""
-
-    of: Explanation
-    was: TimeWindow
-    now: TimeWindow
-
-    @property
-    def facts(self) -> RunFacts:
-        """Of the run."""
-        return self.of.facts
-
-    def both(self, name: str, host: str, label: str) -> tuple[dict[str, float], dict[str, float]]:
-        """The means of a gauge of processes or of PostgreSQL by a label, usually and now."""
-        usual, now = (
-            {labels.get(label, ""): mean for labels, mean in window.of_host(name, host)}
-            for window in (self.was, self.now)
-        )
-        return usual, now
-
-    def more_used(self, use: str, host: str) -> tuple[str, float, float | None]:
-        """The name of the processes of a machine whose use of something has grown most, their use now, and usually.
-
-        Where the usual use was not looked at (None), the database is left out: it does the benchmark's own work.
-        """
-        usual, now = self.both(use, host, "process")
-        found = [(name, used, usual.get(name)) for name, used in now.items() if name in usual or name != _DATABASE]
-        return max(found, key=lambda one: one[1] - (one[2] or 0.0), default=("", 0.0, None))
-
-
 def sentence(of: Explanation) -> str:
     """Why, such as: pgbench on db1 takes 49 ms a transaction, usually 6 ms. 38 ms of the 43 ms increase are ..."""
     who = f"{of.facts.tool or 'the benchmark'}{f' on {of.facts.server}' if of.facts.server else ''}"
@@ -116,11 +89,34 @@ def sentence(of: Explanation) -> str:
         said = f"{who} completes next to nothing for {numbers.duration(of.moment - of.begin)}, usually {usual}."
     elif of.slower:
         article = "an" if one[0] in "aeiouI" else "a"
-        said = f"{who} takes {time(of.now.latency)} {article} {one}, usually {time(of.usual.latency)}."
+        said = f"{who} takes {time(of.now.latency)} {article} {one} ({_window(of)}), usually {time(of.usual.latency)}."
     else:
-        said = f"{who} does {numbers.rate_in_full(of.now.rate)} {one}s/s, usually {usual}."
+        said = f"{who} does {numbers.rate_in_full(of.now.rate)} {one}s/s ({_window(of)}), usually {usual}."
     unseen = f" Not seen: {', '.join(of.unseen)}." if of.unseen else ""
-    return f"{said} {_said_of_cause(of)}{unseen}"
+    return " ".join(filter(None, (said, _said_of_cause(of), of.ruled_out, _said_of_objective(of)))) + unseen
+
+
+def period(of: Explanation, date: bool = False) -> str:
+    """From when to when, UTC: slow since 18:05:12, still slow; was slow 18:05:12 to 18:06:01 (49 s), over."""
+    begin, end = (datetime.fromtimestamp(moment, UTC) for moment in (of.begin, of.end))
+    day = f"{begin:%Y-%m-%d} " if date else ""
+    if not of.over:
+        return f"slow since {day}{begin:%H:%M:%S} UTC, still slow"
+    return f"was slow {day}{begin:%H:%M:%S} to {end:%H:%M:%S} UTC ({numbers.duration(of.end - of.begin)}), over"
+
+
+def _window(of: Explanation) -> str:
+    """Of which seconds a figure is the mean: those of the slow time up to now, or its first ones."""
+    first = "the first " if of.over and of.end > of.moment + 2 else ""
+    last = min(of.moment, of.end) if of.over else of.moment
+    return f"mean of {first}{last - of.begin:.0f} s"
+
+
+def _said_of_objective(of: Explanation) -> str:
+    if of.facts.objective is None:
+        return "No objective is set."
+    missed = of.now.stuck or of.now.latency > of.facts.objective
+    return f"The objective, a mean below {time(of.facts.objective)}, is {'missed' if missed else 'met'}."
 
 
 def _said_of_cause(of: Explanation) -> str:
@@ -139,8 +135,9 @@ def _said_of_cause(of: Explanation) -> str:
 
 
 def waterfall(of: Explanation) -> Table:
-    """The stages of an operation, usually and now; each column adds up to its last row."""
-    columns = [Column("a mean operation waits for", right=False), Column("usually"), Column("now"), Column("more")]
+    """The stages of an operation, usually and while it is slow; each column adds up to its last row."""
+    slow = "slow" if of.over else "now"
+    columns = [Column("a mean operation waits for", right=False), Column("usually"), Column(slow), Column("more")]
     rows = [*shown_stages(of).items(), ("total", (of.usual.latency, of.now.latency))]
     return Table(
         columns,

@@ -4,10 +4,8 @@ import math
 
 from ..metrics.prometheus import Prometheus, text
 from .explanation import Explanation
-from .judging import BEFORE, LOOKED, RETENTION, slow, usual_of_kin, why
-from .questions import samples_of_run, surrounded
-from .reports import seen_run
-from .seen import Seen
+from .judging import BEFORE, LOOKED, OVER, RETENTION, slow, usual_of_kin, why
+from .seen import Seen, samples_of_run, seen_run, surrounded
 from .slow_times import USUAL
 
 _PIECE = 6 * 3600.0
@@ -36,6 +34,7 @@ def explanations(
         return None
     kin = usual_of_kin(prometheus, of, now) if first - span[0] < _YOUNG else None
     times = slow(of, kin)
+    lasts = not span[2] and end is None
     asked = [one for one in times if one.end >= (begin or 0.0) and one.begin <= last]
     found = []
     for when in sorted(sorted(asked, key=lambda one: one.begin - one.end)[:MOST]):
@@ -43,12 +42,12 @@ def explanations(
         around = surrounded(prometheus, of._replace(seen=Seen(of.seen.all())), when.begin - BEFORE, until)
         one = why(around, when, times, when.end + 1, kin)
         if one is not None:
-            found.append(one._replace(end=when.end))
+            found.append(one._replace(end=when.end, over=not (lasts and when.end >= last - OVER)))
     return found
 
 
-def _span(prometheus: Prometheus, run: str, now: float) -> tuple[float, float] | None:
-    """From when to when a run lasted."""
+def _span(prometheus: Prometheus, run: str, now: float) -> tuple[float, float, bool] | None:
+    """From when to when a run lasted, and whether it has ended."""
     moments = (
         prometheus.at(f"last_over_time(benchwatch_run_{edge}_timestamp_seconds{{run={text(run)}}}[{RETENTION}])", now)
         for edge in ("start", "end")
@@ -56,5 +55,6 @@ def _span(prometheus: Prometheus, run: str, now: float) -> tuple[float, float] |
     starts, ends = ([moment for _, moment in found if math.isfinite(moment)] for found in moments)
     if not starts:
         return None
-    over = max(ends, default=now)
-    return min(starts), over if over > min(starts) else now
+    end = max(ends, default=0.0)
+    ended = end > min(starts)
+    return min(starts), end if ended else now, ended

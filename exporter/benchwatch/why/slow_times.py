@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..metrics.prometheus import Array
-from .reports import Reported
+from .seen import Reported
 
 USUAL = 300.0
 """Seconds before a moment that say what is usual then."""
@@ -25,7 +26,7 @@ _LEAST, _MOST = 2.0, 4.0
 """Multiples of the usual's upper level, its quantile 0.75: no second below the first is slow, each above the second is.
 A usual that changes between two levels varies more than noise on one of them.
 """
-_FAR, _OFTEN = 2.0, 0.25
+_FAR, _OFTEN = 2.0, 0.35
 """Slow seconds up to this multiple of the threshold are usual if this part of the last minutes, without those above the
 multiple, consists of them: a level that comes again and again.
 """
@@ -47,13 +48,13 @@ class SlowTime(NamedTuple):
     armed: str = ITSELF
 
 
-class Judged(NamedTuple):
+class JudgedSeconds(NamedTuple):
     """The seconds of a part from `first` on, Unix time."""
 
     first: int
-    slow: Array
+    slow: NDArray[np.bool_]
     """Whether each was slow."""
-    strange: Array
+    strange: NDArray[np.int8]
     """0: usual; 1: slow; 2: slow by far."""
 
 
@@ -61,7 +62,7 @@ def slow_times(
     parts: Sequence[Reported],
     before: float | None = None,
     armed: str = "",
-    judged: dict[tuple[str, ...], Judged] | None = None,
+    judged: dict[tuple[str, ...], JudgedSeconds] | None = None,
 ) -> list[SlowTime]:
     """When any part was slow, in order. `before`: the latency that is usual until its own is known, seconds; `armed`
     says where that comes from. `judged` is what was found a moment ago, by part, and is brought up to date: it stays,
@@ -103,7 +104,7 @@ def _spans(parts: Sequence[Reported], begin: int, end: int) -> Iterator[tuple[in
     yield from _spans(parts, other, end)
 
 
-def _judged(part: Reported, before: float | None, known: Judged | None) -> Judged:
+def _judged(part: Reported, before: float | None, known: JudgedSeconds | None) -> JudgedSeconds:
     """Whether each second is slow: above three medians or its noise, or below 30 % of the usual rate for 3 s."""
     latency, rate = _counted(part), part.rate
     slow, strange = np.zeros(len(rate), dtype=bool), np.zeros(len(rate), dtype=np.int8)
@@ -138,7 +139,7 @@ def _judged(part: Reported, before: float | None, known: Judged | None) -> Judge
             slow[now:end] = (latency[now:end] > limit) | fewer
             strange[now:end] = np.where(fewer | (latency[now:end] > _FAR * limit), 2, slow[now:end])
         now = end
-    return Judged(part.first, slow, strange)
+    return JudgedSeconds(part.first, slow, strange)
 
 
 def _quantiles(values: Array, *parts: float) -> Array:
