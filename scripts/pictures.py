@@ -32,7 +32,7 @@ _CHECKOUT = Path(__file__).resolve().parent.parent
 _RUN = 130
 """Seconds of a run: alerts know a run's usual latency after a minute."""
 _SCENE = "oplog-full"
-_INTO_THE_FAULT, _AFTER = 32, 40
+_INTO_THE_FAULT, _AFTER = 35, 40
 """Seconds after the simulated fault began and ended at which Live and Spike are shown."""
 _BOARDS = {
     "phone": (500, 2300),
@@ -134,8 +134,8 @@ def _demo(folder: Path, output: Path) -> int:
 
 def _photograph(demo: Demo, camera: Camera, output: Path) -> None:
     terminal, begun = Terminal(demo), time.time()
-    slow = next(path.name for path in demo.runs.folder.glob(f"{_SCENE}-*"))
-    fault = time.mktime(time.strptime(slow, f"{_SCENE}-%Y%m%d-%H%M%S")) + FAULT_START
+    slow = next(path.name for path in demo.runs.folder.glob("simulated-*"))
+    fault = time.mktime(time.strptime(slow, "simulated-%Y%m%d-%H%M%S")) + FAULT_START
     on, off = _variants(demo)
     print(f"Waiting {fault + _INTO_THE_FAULT - time.time():.0f} s for the simulated fault", flush=True)
     _wait(demo, fault + _INTO_THE_FAULT, terminal.look)
@@ -143,7 +143,7 @@ def _photograph(demo: Demo, camera: Camera, output: Path) -> None:
     with TemporaryDirectory() as folder:
         watch = Path(folder) / "watch.html"
         watch.write_text(page)
-        camera.take(f"{demo.url('exporter')}/runs/{slow}", output / "page.png", 1280, 930)
+        camera.take(f"{demo.url('exporter')}/runs/{slow}", output / "page.png", 1280, 900)
         camera.take(watch.as_uri(), output / "watch.png", 1570, 1010)
         camera.take(_url(demo, "live", now - 150, now, *runs[:2]), output / "live.png", 1600, 1000)
         _wait(demo, fault + FAULT_SECONDS + _AFTER, terminal.look)

@@ -95,7 +95,7 @@ def add_parser(add: Any, _: argparse.ArgumentParser) -> None:
     cvms = "number of CVMs, on ports from --listen upwards (default: 1)"
     option("--cvms", type=count, default=1, metavar="N", help=cvms)
     option("--seed", type=int, default=1, metavar="N", help="the same seed gives the same numbers (default: 1)")
-    run = "also write the run of a simulated pgbench in the guest, to a new folder SCENE-TIME in DIR"
+    run = "also write the run of a simulated pgbench in the guest, to a new folder simulated-TIME in DIR"
     option("--runs.path", dest="runs", type=Path, metavar="DIR", help=run)
     option("--list", action="store_true", help="list the scenes, then exit")
 
@@ -147,7 +147,7 @@ def _simulate(options: argparse.Namespace) -> int:
     host, port = options.listen
     if port + options.cvms - 1 > LAST_PORT:
         raise ConfigError(f"--listen: no ports for {options.cvms} CVMs from {port} to {LAST_PORT}; choose a lower port")
-    run = options.runs and options.runs / f"{options.scene}-{time.strftime('%Y%m%d-%H%M%S')}"
+    run = options.runs and options.runs / f"simulated-{time.strftime('%Y%m%d-%H%M%S')}"
     cluster = Cluster(options.scene, cvms=options.cvms, vdisks=options.vdisks, seed=options.seed, clock=time.monotonic)
     with ExitStack() as running:
         try:
