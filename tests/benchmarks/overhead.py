@@ -84,13 +84,14 @@ def resident_mb(process: int) -> float:
 
 
 def wait_until_up(session: requests.Session, url: str) -> None:
-    """Returns once a page answers. Raises SystemExit after half a minute."""
+    """Returns once a page answers with 200. Raises SystemExit after half a minute."""
     for _ in range(300):
         try:
-            session.get(url, timeout=5).raise_for_status()
-            return
+            if session.get(url, timeout=5).ok:
+                return
         except requests.ConnectionError:
-            time.sleep(0.1)
+            pass
+        time.sleep(0.1)
     raise SystemExit(f"{url} does not answer")
 
 
