@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from multiprocessing import get_context
@@ -40,8 +41,10 @@ def each(function: Callable[[_Thing], _Answer], things: Sequence[_Thing], words:
         context.Process(target=_answer_all, args=(function, things[number::cpus], sender, receivers), daemon=True)
         for number, (_, sender) in enumerate(ends)
     ]
-    for process in processes:
-        process.start()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of Python 3.12, about threads: a command has none
+        for process in processes:
+            process.start()
     for _, sender in ends:
         sender.close()
     begun, terminal = time.monotonic(), sys.stderr.isatty()
