@@ -1,4 +1,4 @@
-"""How many processor seconds `history` and `list` take for a folder of finished runs.
+"""How long `history` and `list` take for a folder of finished runs, and how many processor seconds.
 
     .venv/bin/python tests/benchmarks/past_runs.py [--runs 2000] [--reports 60] [--loose] [--keep DIR]
 
@@ -54,9 +54,9 @@ def fill(root: Path, runs: int, reports: int, *, loose: bool) -> None:
             os.utime(path, (begin + reports,) * 2)
 
 
-def seconds(command: str, root: Path, environment: dict[str, str]) -> float:
-    """The processor seconds of one call."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def seconds(command: str, root: Path, environment: dict[str, str]) -> tuple[float, float]:
+    """The seconds of one call, and its processor seconds."""
+    begun, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(
         [sys.executable, "-m", "benchwatch", command, str(root)],
         env=environment,
@@ -64,7 +64,7 @@ def seconds(command: str, root: Path, environment: dict[str, str]) -> float:
         check=True,
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return time.monotonic() - begun, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main() -> None:
@@ -83,7 +83,8 @@ def main() -> None:
         for command in COMMANDS:
             environment = {**os.environ, "XDG_CACHE_HOME": f"{name}/cache-{os.getpid()}-{command}"}
             for when in ("first", "again"):
-                print(f"{command}, {when}: {seconds(command, root, environment):.2f} s")
+                passed, used = seconds(command, root, environment)
+                print(f"{command}, {when}: {passed:.2f} s, {used:.2f} s of processors")
 
 
 if __name__ == "__main__":

@@ -64,6 +64,18 @@ def test_archives_in_an_archive_are_opened_too(listed: Listed, tmp_path: Path) -
     assert sorted(run["run"] for run in listed(tmp_path / "all.tar")) == ["b", "x"]
 
 
+def test_a_damaged_archive_that_a_glob_matches_hides_no_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = gzip.compress(FIO.read_bytes())
+    for name, content in (("a", whole), ("b", whole[:500]), ("c", whole)):
+        (tmp_path / f"{name}.json.gz").write_bytes(content)
+    assert main(["list", "--json", f"{tmp_path}/*.gz"]) == 0
+    out, err = capsys.readouterr()
+    assert sorted(run["run"] for run in json.loads(out)["runs"]) == ["a", "c"]
+    assert err.startswith(f"benchwatch: {tmp_path}/b.json.gz: cannot be unpacked: ")
+
+
 def test_files_beside_folders_below_the_first_level_are_a_run(listed: Listed, tmp_path: Path) -> None:
     place(tmp_path / "a/b", 1000.0)
     place(tmp_path / "a/b/c", 2000.0)

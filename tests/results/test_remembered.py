@@ -14,6 +14,7 @@ import pytest
 from benchwatch.cli import main
 from benchwatch.results import remembered
 from benchwatch.runs import files
+from benchwatch.values import forked
 from tests.compare.made import START, place, progress
 from tests.support.places import RECORDINGS
 
@@ -232,7 +233,7 @@ def test_many_runs_are_read_by_several_processes_as_by_one(
     asked: Asked, many: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(remembered, "_MANY", 1000)
+        patched.setattr(forked, "MANY", 1000)
         alone, read = asked("list", "--json", many)
     shutil.rmtree(cache)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})

@@ -78,11 +78,7 @@ def parts(base: Sequence[Result], other: Sequence[Result]) -> list[Part]:
         Part(first[0][key], *(math.fsum(number(run[key]) for run in side) / len(side) for side in sides))
         for key in shared
     ]
-    return sorted(found, key=_interest)
-
-
-def _interest(one: Part) -> float:
-    return -abs(one.base - one.other) if len(one.sample.labels) > 1 else -math.inf
+    return sorted(found, key=lambda one: -abs(one.base - one.other) if len(one.sample.labels) > 1 else -math.inf)
 
 
 def _of(run: Result) -> dict[tuple[str, tuple[str, ...]], Sample]:

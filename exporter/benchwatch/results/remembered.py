@@ -5,21 +5,16 @@ folder of runs: $XDG_CACHE_HOME/benchwatch, by default ~/.cache/benchwatch. It c
 the same identity, size and times, and program and settings are the same. Runs that may still change are read each time:
 those that have not ended, and those with files that changed a moment ago or cannot be read. A file of the cache that is
 damaged counts for nothing, one that cannot be written is not written, and any may be deleted at any time.
-
-Many runs that nobody remembers are read by a process for each CPU.
 """
 
 import hashlib
 import os
-import signal
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -30,21 +25,13 @@ from ..runs.files import FileStatus
 from ..runs.phase import ENDED
 from ..runs.place import RunPlace
 from ..settings.settings import RunsSettings
+from ..values import forked
 from ..values.input_files import shown
 from ..values.version import VERSION
 from .subject import of_run
 
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
 _KEPT_SECONDS = 90 * 86400.0
 """A file of the cache that was not written for so long is deleted."""
-_MANY = 100
-"""Runs from which on several processes take less time than one."""
-_STEP = 20
-"""Runs after which a terminal is told again how far the reading is."""
-_SAID_AFTER = 1.0
-"""Seconds after which a terminal is told how far the reading is."""
 
 
 class PastRun(msgspec.Struct, frozen=True):
@@ -99,7 +86,8 @@ def past_runs(
         folder = folders.get(above) or folders.setdefault(above, _Folder(above, basis))
         found.append((place, folder, folder.recall(place, intervals=intervals)))
     unknown = [place for place, _, run in found if run is None]
-    answers = _read_all(unknown, partial(_read, settings=settings, labels=labels, intervals=intervals))
+    read = partial(_read, settings=settings, labels=labels, intervals=intervals)
+    answers = forked.each(read, unknown, "runs read")
     try:
         for place, folder, run in found:
             if run is None:
@@ -114,65 +102,13 @@ def past_runs(
             folder.save()
 
 
-def _read_all(places: Sequence[RunPlace], read: Callable[[RunPlace], _Read]) -> Iterator[_Read]:
-    """Read them in their order, many by a process for each CPU; a terminal sees how far it is."""
-    cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if len(places) < _MANY or cpus == 1:
-        yield from map(read, places)
-        return
-    forked = get_context("fork")  # such a process has everything that was imported
-    ends = [forked.Pipe(duplex=False) for _ in range(cpus)]
-    receivers = [receiver for receiver, _ in ends]
-    readers = [
-        forked.Process(target=_send_all, args=(places[number::cpus], read, sender, receivers), daemon=True)
-        for number, (_, sender) in enumerate(ends)
-    ]
-    for reader in readers:
-        reader.start()
-    for _, sender in ends:
-        sender.close()
-    begun, said = time.monotonic(), sys.stderr.isatty()
-    try:
-        for number, place in enumerate(places):
-            try:
-                yield receivers[number % cpus].recv()
-            except EOFError:  # it was killed
-                yield read(place)
-            if said and number % _STEP == 0 and time.monotonic() - begun > _SAID_AFTER:
-                print(f"\rbenchwatch: {number:,} of {len(places):,} runs read", end="", file=sys.stderr, flush=True)
-    finally:
-        if said:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
-        for reader in readers:
-            reader.terminate()
-            reader.join()
-
-
-def _send_all(
-    places: Sequence[RunPlace],
-    read: Callable[[RunPlace], _Read],
-    sender: "Connection[_Read, None]",
-    receivers: Sequence["Connection[_Read, _Read]"],
-) -> None:
-    """What a process does: it ends when nobody is left to receive."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    for receiver in receivers:
-        receiver.close()
-    with suppress(BrokenPipeError):
-        for place in places:
-            sender.send(read(place))
-
-
 def _read(place: RunPlace, *, settings: RunsSettings, labels: Mapping[str, str], intervals: bool) -> _Read:
     unreadable: list[str] = []
     with reading(place.path, unreadable):
         run = open_run(place, settings)
         if not labels.items() <= run.labels.items():
             return _Read(None, False, run.misread)
-        results = list(of_run(run, course=intervals))
-        if not intervals and any(one.state == "finished" and not one.measured for one in results):
-            run = open_run(place, settings)  # only the reports say what it measured
-            results = list(of_run(run))
+        results = of_run(run, course=intervals)
         found = PastRun(_files(place), intervals, run.labels, tuple(map(_plain, results)), (*run.bugs, *run.missing))
         ended = all(worker.state in ENDED for result in results for worker in result.workers)
         settled = all(status.settled for status in place.files.values())

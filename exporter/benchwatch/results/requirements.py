@@ -15,7 +15,7 @@ must meet it.
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import NamedTuple
@@ -143,16 +143,15 @@ def requirement(text: str, tool: Tool | None = None) -> Requirement:
     if found.figure not in known:
         of = f"{tool.name} has" if tool else "expected"
         raise found.wrong(f"unknown figure {name!r}; {of} {', '.join(dict.fromkeys(known))}")
-    measure = MEASURES.get(found.figure)
-    if found.figure in _COUNTS:
+    if found.figure in counts:
         kinds = [_SHARE if number[2] == "%" else _COUNT]
-    elif measure is THROUGHPUT:
+    elif found.figure == "throughput":
         kinds = [*dict.fromkeys(_BYTES if each.unit.in_bytes else _RATE for each in roles)]
-    elif measure is None and found.figure != _STALLED:
-        kinds = [_RATE]
+    elif found.figure == "bandwidth":
+        kinds = [_BYTES]
     else:
-        kinds = [_BYTES if measure is BANDWIDTH else _TIME]
-    plain = float(number[1].replace(",", "").replace("_", ""))
+        kinds = [_TIME if found.figure in (*MEASURES, _STALLED) else _RATE]
+    plain = float(re.sub("[,_]", "", number[1]))
     unit = number[2] if kinds == [_TIME] else number[2].lower()
     if kinds == [_TIME] and not plain:
         unit = "s"
@@ -174,19 +173,19 @@ def answers(
 
 def _answer(asked: Requirement, results: Sequence[Result], without: Sequence[str]) -> CheckedRequirement:
     several = len({*without, *(result.name for result in results)}) > 1
-    found: list[tuple[bool, float, str]] = []
     missing = [*without]
-    meant = {result.name for result in results if _applies(asked, result)}
-    for result in results:
+    figures = [_figures(asked, result) for result in results]
+    meant = {result.name for result, own in zip(results, figures, strict=True) if own is not None}
+    found: list[tuple[bool, float, str]] = []  # whether it misses the limit, by how much, what it is
+    for result, own in zip(results, figures, strict=True):
         if result.state != "finished":
             reason = f": {result.reason}" if result.reason else ""
             return CheckedRequirement(asked, False, f"{result.name} {result.state}{reason}")
-        if result.name in meant and not _applies(asked, result):  # it applies to another tool of the run
+        if own is None and result.name in meant:  # it applies to another tool of the run
             continue
-        mine = list(_figures(asked, result)) if result.measured else []
-        if not mine:
+        if not own:
             missing.append(result.name)
-        for group, value, kind in mine:
+        for group, value, kind in own or ():
             who = " ".join(part for part in (heading(group), f"in {result.name}" if several else "") if part)
             in_bits = asked.figure == "throughput" and result.roles.unit.name == "bit/s"
             shown = numbers.bits(value) if in_bits else kind.shown(value)
@@ -201,43 +200,44 @@ def _answer(asked: Requirement, results: Sequence[Result], without: Sequence[str
     return CheckedRequirement(asked, not missed, f"{worst}{more}")
 
 
-def _applies(asked: Requirement, result: Result) -> bool:
-    """Whether the tool of the result has a figure of that name."""
+def _figures(asked: Requirement, result: Result) -> list[tuple[Group, float, _Kind]] | None:
+    """The figures that must meet it; empty if they were not measured, None if the tool has none of that name."""
     roles = result.roles
+    measure = MEASURES.get(asked.figure)
+    if asked.figure == roles.unit.name.lower() and not roles.unit.in_bytes:
+        measure = THROUGHPUT
     if asked.figure in _COUNTS:
-        return asked.figure in roles.lost
-    own = asked.figure == roles.unit.name.lower() and not roles.unit.in_bytes
-    return own or asked.figure in (*MEASURES, _STALLED)
-
-
-def _figures(asked: Requirement, result: Result) -> Iterator[tuple[Group, float, _Kind]]:
+        return _lost(asked, result) if asked.figure in roles.lost else None
     if asked.figure == _STALLED:
-        if (seconds := longest_stall(result)) is not None:
-            yield (), seconds, _TIME
-        return
-    if asked.figure in _COUNTS:
-        count, whole = result.lost.get(asked.figure, (None, 0.0))
-        if count is not None and _COUNT in asked.limits:
-            yield (), count, _COUNT
-        elif count is not None and (whole or (not count and result.operations)):
-            yield (), count / whole if whole else 0.0, _SHARE
-        return
-    measure = MEASURES.get(asked.figure) or (THROUGHPUT if _applies(asked, result) else None)
-    meant = [group for group, one in result.figures if one is THROUGHPUT and _is_meant(asked, group, result)]
-    of_latency = measure not in (THROUGHPUT, BANDWIDTH, CONNECTION)
-    if measure is None or (of_latency and not all((one, measure) in result.figures for one in meant)):
-        return
+        seconds = longest_stall(result) if result.measured else None
+        return [] if seconds is None else [((), seconds, _TIME)]
+    if measure is None:
+        return None
+    if measure not in (THROUGHPUT, BANDWIDTH, CONNECTION):  # every operation that was done must have that latency
+        done = [group for group, one in result.figures if one is THROUGHPUT and _is_meant(asked, group, result)]
+        if not all((group, measure) in result.figures for group in done):
+            return []
     of = [group for group, one in result.figures if one is measure and set(asked.group) <= {*group}]
     if not asked.group:
-        of = [group for group in of if result.roles.apart.isdisjoint(group[-1:])]
+        of = [group for group in of if roles.apart.isdisjoint(group[-1:])]
         summed = {group[:-1] for group in of if is_sum(group)}
         if measure in (THROUGHPUT, BANDWIDTH):
             of = [group for group in of if is_sum(group) or group[:-1] not in summed]
         else:
             of = [group for group in of if not is_sum(group)]
-    kind = {"seconds": _TIME, "bytes per second": _BYTES}.get(unit_of(measure, result.roles), _RATE)
-    for group in of:
-        yield group, result.figures[group, measure].value, kind
+    kind = {"seconds": _TIME, "bytes per second": _BYTES}.get(unit_of(measure, roles), _RATE)
+    return [(group, result.figures[group, measure].value, kind) for group in of] if result.measured else []
+
+
+def _lost(asked: Requirement, result: Result) -> list[tuple[Group, float, _Kind]]:
+    """How many operations failed or were skipped, or their share."""
+    count, whole = result.lost.get(asked.figure, (None, 0.0))
+    if count is None or not result.measured:
+        return []
+    if _COUNT in asked.limits:
+        return [((), count, _COUNT)]
+    is_share = whole or (not count and result.operations)
+    return [((), count / whole if whole else 0.0, _SHARE)] if is_share else []
 
 
 def _is_meant(asked: Requirement, group: Group, run: Result) -> bool:

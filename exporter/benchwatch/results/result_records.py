@@ -15,7 +15,7 @@ from ..compare.result import Result
 from ..show.as_csv import Value, records
 from .repeats import CONFIDENCE, finished, kinds, repeated
 from .requirements import CheckedRequirement
-from .scalability import Bounded, Scalability
+from .scalability import Bounded
 from .subject import Subject, findings_of, kept_level, longest_stall, objective_of
 from .sweep import CapacityCurve, curves
 
@@ -64,7 +64,7 @@ def _subject(subject: Subject, answers: Sequence[CheckedRequirement]) -> dict[st
         "repeated": subject.repeated,
         "results": [_result(result) for result in subject.results],
         "repeats": _repeats(subject.results) if subject.repeated else None,
-        "sweep": _sweep(subject.results) if subject.swept else None,
+        "sweep": {"level": CONFIDENCE, "curves": list(_curves(subject.results))} if subject.swept else None,
         "without": list(subject.without),
         "requirements": [
             {"requirement": one.requirement.text, "met": one.met, "measured": one.measured} for one in answers
@@ -136,9 +136,9 @@ def _repeats(results: Sequence[Result]) -> dict[str, Any]:
     }
 
 
-def _sweep(results: Sequence[Result]) -> dict[str, Any]:
-    each = [finished(own) for own in kinds(results).values()]
-    return {"level": CONFIDENCE, "curves": [_curve(one, runs[0].tool) for runs in each for one in curves(runs)]}
+def _curves(results: Sequence[Result]) -> Iterator[dict[str, Any]]:
+    for runs in map(finished, kinds(results).values()):
+        yield from (_curve(one, runs[0].tool) for one in curves(runs))
 
 
 def _curve(curve: CapacityCurve, tool: str) -> dict[str, Any]:
@@ -161,17 +161,14 @@ def _curve(curve: CapacityCurve, tool: str) -> dict[str, Any]:
         "knee": knee and knee.value,
         "objective_seconds": curve.objective,
         "most_within_objective": most and most.value,
-        "law": law and _law(law),
-    }
-
-
-def _law(law: Scalability) -> dict[str, Any]:
-    return {
-        "throughput_of_one": _bounded(law.rate),
-        "contention": _bounded(law.contention),
-        "coherence": _bounded(law.coherence),
-        "peak": _bounded(law.peak, law.reach),
-        "deviation": law.deviation,
+        "law": law
+        and {
+            "throughput_of_one": _bounded(law.rate),
+            "contention": _bounded(law.contention),
+            "coherence": _bounded(law.coherence),
+            "peak": _bounded(law.peak, law.reach),
+            "deviation": law.deviation,
+        },
     }
 
 

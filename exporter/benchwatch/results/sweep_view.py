@@ -127,8 +127,10 @@ def _law(curve: CapacityCurve) -> Iterator[str]:
     """The fit of the universal scalability law, or why there is none."""
     law = curve.law
     if law is None:
-        if curve.counts and curve.free:
-            yield _why_no_fit(len(curve.points))
+        if curve.counts and curve.free and len(curve.points) < FEWEST_POINTS:
+            yield f"too few points for a fit: {len(curve.points)}, expected {FEWEST_POINTS} or more"
+        elif curve.counts and curve.free:
+            yield "no fit: expected values and throughputs above 0"
         return
     sure = f"{level(CONFIDENCE)} intervals"
     yield (
@@ -144,12 +146,6 @@ def _law(curve: CapacityCurve) -> Iterator[str]:
     top = figure(law.at(peak.value), THROUGHPUT, curve.roles)
     unit = "" if curve.roles.unit.in_bytes else f" {curve.roles.unit.name}"
     yield f"peak: {curve.parameter} {peak.value:.3g} ({peak.low:.3g} to {high}), {top}{unit} by the law"
-
-
-def _why_no_fit(points: int) -> str:
-    if points < FEWEST_POINTS:
-        return f"too few points for a fit: {points}, expected {FEWEST_POINTS} or more"
-    return "no fit: expected values and throughputs above 0"
 
 
 def _bounded(found: Bounded) -> str:

@@ -21,13 +21,18 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
+from .printable import say
+
 _TAR = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 _PACKED = (*_TAR, ".gz", ".zst")
 _NUMBERED = re.compile(r"(.+)(#[1-9]\d{0,8})")
 
 
 def expanded(text: str) -> list[Path]:
-    """The paths that an argument stands for. Raises ArgumentTypeError for an archive that cannot be read."""
+    """The paths that an argument stands for. Raises ArgumentTypeError for an archive that cannot be read.
+
+    One of several that a glob matches is left out; a sentence on stderr names it.
+    """
     if text == "-":
         return [_standard_input()]
     path = Path(text)
@@ -36,8 +41,13 @@ def expanded(text: str) -> list[Path]:
         (path,) = _unpacked(Path(numbered[1]))
         return [path.with_name(path.name + numbered[2])]
     if not os.path.lexists(path) and glob.has_magic(text):
-        found = sorted(map(Path, glob.glob(text, recursive=True)))  # noqa: PTH207
-        return [each for one in found for each in _unpacked(one)] or [path]
+        found: list[Path] = []
+        for one in sorted(map(Path, glob.glob(text, recursive=True))):  # noqa: PTH207
+            try:
+                found += _unpacked(one)
+            except argparse.ArgumentTypeError as error:
+                say(str(error))
+        return found or [path]
     return _unpacked(path)
 
 
