@@ -1,6 +1,7 @@
 import base64
 import json
 import math
+import os
 import re
 import shutil
 import subprocess
@@ -446,6 +447,24 @@ def test_a_run_without_a_report_gets_a_page_that_says_so(capsys: pytest.CaptureF
     assert any("Connection refused" in text for text in page.text("p"))
     assert not page.drawings()
     assert "1970" not in page.source
+
+
+def test_a_folder_that_cannot_be_read_hides_no_other_run(
+    capsys: pytest.CaptureFixture[str], place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        pgbench(place, name, log=False)
+    denied, scan = str(tmp_path / "runs/b"), os.scandir
+
+    def scandir(path: object) -> object:
+        if str(path) == denied:
+            raise PermissionError(13, "Permission denied", denied)
+        return scan(str(path))
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    assert main(["report", str(tmp_path / "runs"), "--output", str(tmp_path / "page.html")]) == 1
+    assert f"{denied}: cannot be read: Permission denied" in capsys.readouterr().err
+    assert Page(tmp_path / "page.html").text("h1") == ["c against a"]
 
 
 def test_output_that_cannot_be_written_is_said(

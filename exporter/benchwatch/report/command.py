@@ -89,9 +89,13 @@ def _report(options: argparse.Namespace) -> int:
     prometheus = server_url(options.prometheus, "--prometheus") if options.prometheus else ""
     settings = load_settings(options.config_file)
     buckets = Buckets(settings.histogram.buckets_per_octave)
-    found = [run for run in find_runs(options.paths, settings.runs, buckets, different="report") if run.plans]
+    missing: list[str] = []
+    places = find_runs(options.paths, settings.runs, buckets, different="report", unreadable=missing)
+    found = [run for run in places if run.plans]
     given = [path for path in options.paths if path.suffix != SUFFIX] if found else options.paths
-    empty = [path for path in given if not any(run.plans for run in find_runs([path], settings.runs, buckets))]
+    empty = [
+        path for path in given if not any(run.plans for run in find_runs([path], settings.runs, buckets, unreadable=[]))
+    ]
     nothing = nothing_recognised(empty)
     if not found:
         raise nothing
@@ -107,7 +111,8 @@ def _report(options: argparse.Namespace) -> int:
         experiments = {one.run: sweep_name(options.over) for one in read}
     runs = views(read, options.warmup, experiments)
     report = Contents(runs)
-    html, missing = report.document(prometheus)
+    html, unanswered = report.document(prometheus)
+    missing += unanswered
     content = html.encode(errors="replace")
     save("--output", options.output, content)
     if options.png:
