@@ -33,7 +33,8 @@ from typing import Any
 
 from ..values import numbers
 from .api import Kind
-from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult, milliseconds
+from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.templates import milliseconds
 from .launcher import Command, CommandLine, Facts
 from .roles import Numbers, Unit
 

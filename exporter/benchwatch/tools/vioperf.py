@@ -17,7 +17,8 @@ whose rows have the bytes too. Everything else counts as not understood.
 import re
 from collections.abc import Sequence
 
-from .kit import Families, Key, KitParser, Options, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit import Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.options import Options
 from .roles import Unit
 
 FAMILIES = Families(

@@ -24,7 +24,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from .kit import Families, Key, KitParser, Options, Record, TextTool, ToolFigure, ToolReport, ToolResult, quantile
+from .kit import Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.options import Options
+from .kit.templates import quantile
 from .roles import Roles, Unit
 
 US, OP, BOTH = 1e-6, ("operation",), ("operation", "quantile")
