@@ -181,6 +181,5 @@ MEMTIER = TextTool(
     advice="it reports each second:",
     example="memtier_benchmark --test-time=600",
     has_server=True,
-    time_limit=r"--test-time[= ](\d+)",
     launcher=Options(recorded=OPTIONS, length="--test-time"),
 ).tool()

@@ -100,6 +100,5 @@ VIOPERF = TextTool(
     parser=Rows,
     advice="it reports each 10 s:",
     example="vioperf --thread-count=8 --duration=120s /data",
-    time_limit=r"--duration[= ](\d+)",
     launcher=Options(recorded={"--thread-count": "threads", "--duration": "duration"}, length="--duration"),
 ).tool()

@@ -183,7 +183,6 @@ YCSB = TextTool(
     r"|((?:Unable to (?:initialize|open) |Unknown DB ).*)",
     parser=StatusLines,
     like=r".{0,99}?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d:\d{3} \d+ sec:",
-    time_limit=r"maxexecutiontime=(\d+)",
     advice="-s -p status.interval=1 gives",
     example="ycsb run basic -P workloads/workloada -s -p status.interval=1",
     has_server=True,
