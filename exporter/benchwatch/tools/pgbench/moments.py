@@ -1,7 +1,5 @@
-"""When the parts of pgbench's output were written, according to the output itself. This drives a replay.
+"""When the parts of pgbench's logs were written, according to the logs themselves. This drives a replay.
 
-- text: a progress line at its time, which is Unix time or seconds since the start; the final report at the end of the
-  run, whose length follows from the report. If a text has several runs without Unix times, only the last is dated.
 - transaction log: each second when it is over; the last one at its last transaction. The border between two seconds is
   found by bisection: lines are in the order of their completion.
 - aggregated log: an interval is complete when the next one begins.
@@ -9,13 +7,11 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from mmap import mmap
 
-from ..api import Begin, Moment, ReadLine
-from .progress import Progress
-from .summary import Complete
+from ..api import Moment
 from .transactions import completed, interval
 
 _EMPTY_SECONDS = 2
@@ -23,24 +19,6 @@ _EMPTY_SECONDS = 2
 _STEP = 256
 _NEAR = 64
 """Bytes within which a line is found one by one."""
-
-
-def of_text(lines: Iterable[ReadLine]) -> Iterator[Moment]:
-    """Progress lines and the final report."""
-    found: list[Moment] = []
-    length, end = None, 0
-    for end, records in lines:
-        for record in records:
-            match record:
-                case Progress():
-                    found.append(Moment(end, record.time, not record.epoch))
-                case Begin():
-                    found, length = [moment for moment in found if not moment.elapsed], None
-                case Complete():
-                    length = record.length
-    yield from found
-    if length is not None:
-        yield Moment(end, length, elapsed=True, final=True)
 
 
 def of_log(data: bytes | mmap) -> Iterator[Moment]:

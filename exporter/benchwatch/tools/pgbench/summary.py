@@ -53,7 +53,7 @@ class Entry(NamedTuple):
 class Complete(NamedTuple):
     """The figures of the whole run are complete (those of single scripts and statements may follow)."""
 
-    length: float | None
+    lasted: float | None
     """How long the run took, including its initial connections, seconds; None if unknown or impossibly long."""
 
 
