@@ -30,7 +30,8 @@ def of_log(data: bytes | mmap) -> Iterator[Moment]:
         begun, (begin, time) = begin, _first_after(data, begin, border, step)
         step = max(_STEP, (begin - begun) * 5 // 4)  # most seconds are about as long as the one before
         if begin == len(data):
-            yield Moment(begin, _last_time(data, begun))
+            times = (_completed(line) for line in reversed(data[begun:].split(b"\n")[:-1]))
+            yield Moment(begin, next(time for time in times if time is not None))
             return
         for second in range(border, min(border + _EMPTY_SECONDS, math.floor(time)) + 1):
             yield Moment(begin, second)
@@ -80,12 +81,6 @@ def _line_at(data: bytes | mmap, offset: int) -> tuple[int, float]:
             return begin, time
         begin = offset = end + 1
     return len(data), math.inf
-
-
-def _last_time(data: bytes | mmap, begun: int) -> float:
-    """When the last transaction from the offset `begun` on completed, Unix seconds."""
-    times = (_completed(line) for line in reversed(data[begun:].split(b"\n")[:-1]))
-    return next(time for time in times if time is not None)
 
 
 def _completed(line: bytes) -> float | None:
