@@ -96,20 +96,27 @@ def read_lines(parser: Parser, data: bytes | mmap) -> Iterator[ReadLine]:
 
 
 def dated(lines: Iterable[ReadLine]) -> Iterator[Moment]:
-    """When lines were written whose records have a `time`, seconds since the start of the run.
+    """When lines were written whose records have a `time`: seconds since the start of the run or, if its `epoch` is
+    true, Unix seconds. At the end of the stream is the whole run if a record says how long it `lasted`.
 
-    Of several runs in one stream, only the last is dated.
+    Of several runs in one stream without Unix times, only the last is dated.
     """
     moments: list[Moment] = []
+    lasted: float | None = None
+    end = 0
     for end, records in lines:
-        time: float | None = None
+        last: Any = None
         for record in records:
             if isinstance(record, Begin):
-                moments = []
-            time = getattr(record, "time", None) or time
-        if time is not None:
-            moments.append(Moment(end, time, elapsed=True))
+                moments, lasted = [moment for moment in moments if not moment.elapsed], None
+            if getattr(record, "time", None):
+                last = record
+            lasted = getattr(record, "lasted", lasted)
+        if last is not None:
+            moments.append(Moment(end, last.time, elapsed=not getattr(last, "epoch", False)))
     yield from moments
+    if lasted is not None:
+        yield Moment(end, lasted, elapsed=True, final=True)
 
 
 @dataclass(frozen=True)
@@ -121,9 +128,8 @@ class Kind:
     """When the parts of a whole stream were written: one moment per report, at its end.
 
     Offsets grow; bytes after the last one have no time of their own. This finds them without parsing every byte; if it
-    is None, they are found among the parsed records:
+    is None, they are found among the parsed records (see `dated`).
     """
-    dated: Callable[[Iterable[ReadLine]], Iterator[Moment]] = dated
     piecewise: bool = False
     """Whether the rest of a stream after any moment has the same moments as it has in the whole stream."""
     is_log: bool = False
@@ -193,4 +199,4 @@ class Tool:
         known = self.kinds[kind]
         if known.moments:
             return known.moments(data)
-        return known.dated(read_lines(known.parser(), data) if lines is None else lines)
+        return dated(read_lines(known.parser(), data) if lines is None else lines)

@@ -17,20 +17,9 @@ from typing import Any
 
 import msgspec
 
-from .kit import (
-    Failed,
-    Families,
-    Key,
-    KitParser,
-    Options,
-    Record,
-    Said,
-    TextTool,
-    ToolFigure,
-    ToolReport,
-    ToolResult,
-    quantile,
-)
+from .kit import Failed, Families, Key, KitParser, Record, Said, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.options import Options
+from .kit.templates import quantile
 from .roles import Unit
 
 US, OP, BOTH = 1e-6, ("operation",), ("operation", "quantile")

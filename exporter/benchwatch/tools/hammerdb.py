@@ -30,21 +30,8 @@ from ..machine.host import Host
 from ..values import numbers
 from . import postgres
 from .invocation import Benchmark
-from .kit import (
-    Begin,
-    Failed,
-    Families,
-    Key,
-    KitParser,
-    Record,
-    Said,
-    TextTool,
-    ToolFigure,
-    ToolReport,
-    ToolResult,
-    milliseconds,
-    quantile,
-)
+from .kit import Begin, Failed, Families, Key, KitParser, Record, Said, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.templates import milliseconds, quantile
 from .launcher import Command, CommandLine, Facts, server_host
 from .roles import Numbers, Unit
 

@@ -26,20 +26,9 @@ import math
 import re
 from collections.abc import Sequence
 
-from .kit import (
-    Failed,
-    Families,
-    Key,
-    KitParser,
-    Options,
-    Record,
-    TextTool,
-    ToolFigure,
-    ToolReport,
-    ToolResult,
-    milliseconds,
-    quantile,
-)
+from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.options import Options
+from .kit.templates import milliseconds, quantile
 from .roles import Unit
 
 OP, BOTH = ("operation",), ("operation", "quantile")
@@ -192,6 +181,5 @@ MEMTIER = TextTool(
     advice="it reports each second:",
     example="memtier_benchmark --test-time=600",
     has_server=True,
-    time_limit=r"--test-time[= ](\d+)",
     launcher=Options(recorded=OPTIONS, length="--test-time"),
 ).tool()

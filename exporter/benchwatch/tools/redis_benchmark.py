@@ -17,20 +17,9 @@ CONFIG, as managed ones, `ERROR: ERR unknown command 'CONFIG'` precedes a run li
 import re
 from collections.abc import Sequence
 
-from .kit import (
-    Begin,
-    Families,
-    Key,
-    KitParser,
-    Options,
-    Record,
-    Said,
-    TextTool,
-    ToolFigure,
-    ToolReport,
-    ToolResult,
-    milliseconds,
-)
+from .kit import Begin, Families, Key, KitParser, Record, Said, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.options import Options
+from .kit.templates import milliseconds
 from .roles import Unit
 
 EVERY = 0.25

@@ -21,9 +21,11 @@ from typing import Any
 from ..machine.disks import DATA, roles_of
 from ..machine.host import Host
 from ..values import numbers
-from . import kit, postgres
+from . import postgres
 from .invocation import Benchmark
-from .kit import Failed, Families, Key, KitParser, Record, Template, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.options import options, refuse, seconds
+from .kit.templates import Template
 from .launcher import Command, CommandLine, Facts, server_host
 from .roles import Numbers, Roles, Unit
 
@@ -245,15 +247,15 @@ def read(line: CommandLine) -> Command:
     it. There is no histogram without a percentile, nor before 1.0. It measures 10 s unless told otherwise; before 1.0,
     without a limit.
     """
-    given, words = kit.options(line.arguments, names=OLD), [word for word in line.arguments if word[:1] != "-"]
+    given, words = options(line.arguments, names=OLD), [word for word in line.arguments if word[:1] != "-"]
     last = words[-1] if words else "without a test"
     for name in ("prepare", "cleanup", "prewarm", "help", "version", "without a test"):
         if name == last or f"--{name}" in given:
-            raise kit.refuse(f"sysbench {name}")
+            raise refuse(f"sysbench {name}")
     test, version, has_file = given.get("--test", words[0]), line.version.partition(" ")[2], "--config-file" in given
     is_old = version.startswith("0.")
     lasts = "" if test == "mutex" else given.get("--time", "" if has_file or is_old else "10")
-    command = Command(length=kit.seconds(lasts), facts=partial(_facts, given, test))
+    command = Command(length=seconds(lasts), facts=partial(_facts, given, test))
     if version.startswith("0.4"):
         return command.remark("sysbench 0.4 may lack --report-interval, so no reporting flags were added")
     if given.get("--report-interval") == "0":

@@ -29,11 +29,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from ..values import numbers
 from .api import Kind
-from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult, milliseconds
+from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.templates import milliseconds
 from .launcher import Command, CommandLine, Facts
 from .roles import Numbers, Unit
 
@@ -212,7 +212,9 @@ class Console(KitParser):
         """The mean of a run definition."""
         if PREPARES.match(self._rd):
             return []
-        known = _with_maximum(figures)
+        known = dict(figures)
+        if ("most",) not in known and (highest := [value for key, value in figures.items() if key[0] == "max"]):
+            known["most",] = max(highest)
         self._means.append((max(1, intervals) * (self._length or 1.0), known))
         rate = known.get(("iops",), known.get(("ops",), 0.0))
         said: dict[Key, float] = {("rd_iops", self._label): rate}
@@ -277,12 +279,6 @@ def read(line: CommandLine) -> Command:
     )
 
 
-def _with_maximum(figures: Mapping[Key, float]) -> dict[Key, float]:
-    """The highest response time of both kinds, where there is none of all."""
-    most = [value for key, value in figures.items() if key[0] == "max"]
-    return {("most",): max(most), **figures} if most else dict(figures)
-
-
 def _further(finals: Sequence[Numbers], _: Mapping[str, str]) -> Iterator[str]:
     """Each run definition, if there are several."""
     for final in finals:
@@ -295,14 +291,13 @@ def _further(finals: Sequence[Numbers], _: Mapping[str, str]) -> Iterator[str]:
             yield f"{rd[0]}: {numbers.rate_in_full(rate)}/s, mean {mean}, max {most}"
 
 
-MORE: dict[str, Any] = {"further": _further}
 ABORTED = r"java\.lang\.RuntimeException: "
 TOOL = TextTool(
     name="vdbench",
     families=FAMILIES,
     roles=[
-        FAMILIES.roles(Unit("IOPS"), "I/Os", NAMED | {"rate": "iops", "max": "most"}, **MORE),
-        FAMILIES.roles(Unit("op/s"), "operations", NAMED | {"rate": "ops", "max": ""}, **MORE),
+        FAMILIES.roles(Unit("IOPS"), "I/Os", NAMED | {"rate": "iops", "max": "most"}, further=_further),
+        FAMILIES.roles(Unit("op/s"), "operations", NAMED | {"rate": "ops", "max": ""}, further=_further),
     ],
     banner=r"Copyright \(c\) 2000, .*Oracle",
     begins=rf"Vdbench distribution|{ABORTED}[^\n]*\n\s+at Vdb\.|Copyright \(c\) 2000, .*Oracle|{CLOCK} Starting RD="
@@ -331,19 +326,13 @@ def _recognise(head: bytes) -> str:
     return title[1] if title[1] in (*OUTPUT, "histogram") else "part"
 
 
-def _kind(file: str, rank: int) -> Kind:
-    return replace(VDBENCH_TEXT, file=file, rank=rank)
-
-
-PLAIN = TOOL.tool()
-VDBENCH_TEXT = PLAIN.kinds["text"]
 VDBENCH = replace(
-    PLAIN,
+    TOOL.tool(),
     recognise=_recognise,
     kinds={
-        "text": _kind("", 1),
-        **{name: _kind(f"{name}.html", rank) for rank, name in enumerate(OUTPUT, 2)},
-        "part": _kind("*.html", 9),
+        "text": Kind(lambda: Console(TOOL), rank=1),
+        **{name: Kind(lambda: Console(TOOL), file=f"{name}.html", rank=rank) for rank, name in enumerate(OUTPUT, 2)},
+        "part": Kind(lambda: Console(TOOL), file="*.html", rank=9),
         "histogram": Kind(lambda: Histogram(TOOL), file="histogram.html"),
     },
 )

@@ -17,7 +17,8 @@ whose rows have the bytes too. Everything else counts as not understood.
 import re
 from collections.abc import Sequence
 
-from .kit import Families, Key, KitParser, Options, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit import Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.options import Options
 from .roles import Unit
 
 FAMILIES = Families(
@@ -99,6 +100,5 @@ VIOPERF = TextTool(
     parser=Rows,
     advice="it reports each 10 s:",
     example="vioperf --thread-count=8 --duration=120s /data",
-    time_limit=r"--duration[= ](\d+)",
     launcher=Options(recorded={"--thread-count": "threads", "--duration": "duration"}, length="--duration"),
 ).tool()

@@ -24,7 +24,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from .kit import Families, Key, KitParser, Options, Record, TextTool, ToolFigure, ToolReport, ToolResult, quantile
+from .kit import Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit.options import Options
+from .kit.templates import quantile
 from .roles import Roles, Unit
 
 US, OP, BOTH = 1e-6, ("operation",), ("operation", "quantile")
@@ -181,7 +183,6 @@ YCSB = TextTool(
     r"|((?:Unable to (?:initialize|open) |Unknown DB ).*)",
     parser=StatusLines,
     like=r".{0,99}?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d:\d{3} \d+ sec:",
-    time_limit=r"maxexecutiontime=(\d+)",
     advice="-s -p status.interval=1 gives",
     example="ycsb run basic -P workloads/workloada -s -p status.interval=1",
     has_server=True,

@@ -58,19 +58,17 @@ def judge(counters: Counters, gap: float | None, interval: float | None) -> Judg
         return "running"
     stopped, verdicts = False, []
     for verdict in judge_jobs(counters):
-        if verdict is False and not (stopped := stopped or _is_stopped(counters)):
-            return "running"
+        if verdict is False and not stopped:
+            # Jobs may have ended before they were over.
+            stopped = any(_fatal_error(job) or not _STOPPED_BY_OTHERS.isdisjoint(job.options) for job in jobs)
+            if not stopped:
+                return "running"
         verdicts.append(verdict)
     if all(verdicts):
         return "over"
     if gap is None:
         return "over" if jobs[0].elapsed >= _ETA_AFTER and jobs[0].eta == 0 else "perhaps"
     return "over" if interval is not None and gap < _OFF_SCHEDULE * interval else "perhaps"
-
-
-def _is_stopped(counters: Counters) -> bool:
-    """Whether jobs may have ended before they were over."""
-    return any(_fatal_error(job) or not _STOPPED_BY_OTHERS.isdisjoint(job.options) for job in counters.jobs)
 
 
 def judge_jobs(counters: Counters) -> Iterator[bool | None]:

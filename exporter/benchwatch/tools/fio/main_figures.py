@@ -22,21 +22,23 @@ _TOGETHER = 0.9
 """The part of the time from the first start to the last end in which everything must have run."""
 
 
-def of_window(windows: Mapping[JobSeries, Window], counters: Counters) -> Figures:
-    """Figures of the last window; the 99th percentile is that of the slowest job and operation.
-
-    There is no throughput in a phase in which only verification runs.
-    """
+def of_windows(windows: Mapping[JobSeries, Window]) -> tuple[float | None, float | None]:
+    """I/Os a second and mean latency (seconds) of the workload; None for a phase in which only verification runs."""
     counted = [window for series, window in windows.items() if series.operation not in APART]
     verifying = any(window.iops for series, window in windows.items() if series.operation == "verify")
     rate, timed = sum(window.iops for window in counted), [one for one in counted if one.latency is not None]
     number = sum(window.timed for window in timed)
-    return Figures(
-        throughput=rate if counted and (rate or not verifying) else None,
-        latency=sum((window.latency or 0.0) * window.timed for window in timed) / number if number else None,
-        p99=max((window.quantiles[_P99] for window in counted if window.quantiles), default=None),
-        operations=int(counters.totals[_workload(counters), ISSUED].sum()),
+    return (
+        rate if counted and (rate or not verifying) else None,
+        sum((window.latency or 0.0) * window.timed for window in timed) / number if number else None,
     )
+
+
+def of_window(windows: Mapping[JobSeries, Window], counters: Counters) -> Figures:
+    """Figures of the last window; the 99th percentile is that of the slowest job and operation."""
+    quantiles_of = (one.quantiles for series, one in windows.items() if series.operation not in APART and one.quantiles)
+    p99 = max((values[_P99] for values in quantiles_of), default=None)
+    return Figures(*of_windows(windows), p99, int(counters.totals[_workload(counters), ISSUED].sum()))
 
 
 def of_run(counters: Counters) -> Figures:

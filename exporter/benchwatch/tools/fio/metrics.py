@@ -177,8 +177,10 @@ def results(counters: Counters) -> Iterator[Sample]:
     numbers, highest = counters.totals.tolist(), (counters.highest / 1e9).tolist()
     for row, series in enumerate(counters.series):
         issued, sent, timed, latency = (numbers[row][column] for column in (ISSUED, BYTES, TIMED, LATENCY))
-        runtime = max(_runtime(member) for member in members[series])
-        if runtime:
+        # fio's runtime leaves out the time in which most of the reads of verify_backlog= were done.
+        is_verify = series.operation == "verify"
+        timely = [one for one in members[series] if not (is_verify and "verify_backlog" in one.job.options)]
+        if runtime := max((one.direction.runtime for one in timely), default=0):
             yield Sample(RESULT_IOPS, series, issued * 1000 / runtime)
             yield Sample(RESULT_BANDWIDTH, series, sent * 1000 / runtime)
         if not timed:
@@ -191,12 +193,6 @@ def results(counters: Counters) -> Iterator[Sample]:
             found = _percentiles(members[series][0].latency)
         for quantile, seconds in {**found, _QUANTILE_TEXTS[-1]: highest[row]}.items():
             yield Sample(RESULT_LATENCY, (*series, quantile), min(seconds, highest[row]))  # a bin may end above it
-
-
-def _runtime(member: Member) -> int:
-    if member.operation == "verify" and "verify_backlog" in member.job.options:
-        return 0  # fio's runtime leaves out the time in which most of them were read
-    return member.direction.runtime
 
 
 def _percentiles(latency: Latency) -> dict[str, float]:

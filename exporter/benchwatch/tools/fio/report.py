@@ -23,6 +23,7 @@ date has no time zone: it is read as UTC.
 import json
 import re
 from calendar import timegm
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from time import strptime
@@ -58,6 +59,7 @@ _ALL_CLIENTS = "All clients"
 _UNITS = {"n": 1, "u": 1_000, "m": 1_000_000}
 """Nanoseconds."""
 _POWERS = " KMGTP"
+_NAMES = {"lat": "lat_ns", "slat": "slat_ns", "clat": "clat_ns", "sync": "lat_ns"}
 
 
 class NormalReport:
@@ -134,7 +136,7 @@ def _job(text: str) -> dict[str, Any]:
                 if operation in job:
                     job[operation][key] = count
     if "sync" in job:
-        job["sync"].setdefault("lat_ns", {})["N"] = job["sync"]["total_ios"]
+        job["sync"]["lat_ns"]["N"] = job["sync"]["total_ios"]
     if errors := _ERRORS.search(text):
         job.update(total_err=int(errors[1]), first_error=int(errors[2]))
     return job
@@ -145,36 +147,25 @@ def _direction(text: str) -> dict[str, Any]:
     first = text.partition("\n")[0]
     rate, bandwidth, runtime = _RATE.search(first), _BANDWIDTH.search(first), _RUNTIME.search(first)
     length = int(runtime[1]) if runtime else 0
-    found: dict[str, Any] = {
-        "runtime": length,
-        "total_ios": round(_number(rate[1], rate[2]) * length / 1000) if rate else 0,
-        "io_bytes": round(_bytes(bandwidth) * length / 1000) if bandwidth else 0,
-    }
+    found: dict[str, Any] = defaultdict(dict, runtime=length, total_ios=0, io_bytes=0)
+    if rate:
+        found["total_ios"] = round(_number(rate[1], rate[2]) * length / 1000)
+    if bandwidth:  # `BW=` says whether its units are binary, the older `bw=` means binary ones
+        form, number, prefix, binary, unit = bandwidth.groups()
+        value = _number(number, prefix, 1024 if binary or form == "bw" else 1000)
+        found["io_bytes"] = round((value / 8 if unit == "b" else value) * length / 1000)
     for name, unit, _, _, most, most_prefix, mean, mean_prefix in _LATENCY.findall(text):
-        numbers = {
-            "max": round(_number(most, most_prefix) * _UNITS[unit]),
-            "mean": _number(mean, mean_prefix) * _UNITS[unit],
-        }
-        found.setdefault(_latency(name), {}).update(numbers)
+        latency = found[_NAMES[name]]
+        latency["max"] = round(_number(most, most_prefix) * _UNITS[unit])
+        latency["mean"] = _number(mean, mean_prefix) * _UNITS[unit]
     for name, unit, lines in _PERCENTILES.findall(text):
         printed = {f"{float(one):.6f}": int(value) * _UNITS[unit] for one, value in _PERCENTILE.findall(lines)}
-        found.setdefault(_latency(name), {})["percentile"] = printed
+        found[_NAMES[name]]["percentile"] = printed
     return found
-
-
-def _latency(name: str) -> str:
-    return "lat_ns" if name == "sync" else f"{name}_ns"
 
 
 def _number(text: str, prefix: str, base: int = 1000) -> float:
     return float(text) * float(base ** _POWERS.index(prefix.upper() or " "))
-
-
-def _bytes(bandwidth: re.Match[str]) -> float:
-    """Bytes a second: `BW=` says whether its units are binary, the older `bw=` means binary ones."""
-    form, number, prefix, binary, unit = bandwidth.groups()
-    value = _number(number, prefix, 1024 if binary or form == "bw" else 1000)
-    return value / 8 if unit == "b" else value
 
 
 def _block_sizes(text: str, mode: str) -> Iterator[str]:

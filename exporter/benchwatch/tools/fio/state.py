@@ -217,9 +217,9 @@ class FioState(State):
         is_whole = bool(windows) and begun <= windows.keys()
         self.idle_reports = self.idle_reports + 1 if is_idle and is_whole else 0
         if is_whole:
-            found = main_figures.of_window(windows, counters)
-            if found.throughput is not None:
-                self._reports.append(Report(counters.time, found.throughput, found.latency))
+            rate, latency = main_figures.of_windows(windows)
+            if rate is not None:
+                self._reports.append(Report(counters.time, rate, latency))
 
 
 def _stalled(counters: Counters, windows: Mapping[JobSeries, Window], begun: Set[JobSeries]) -> Set[JobSeries]:

@@ -76,6 +76,7 @@ _MEANINGS: tuple[tuple[Meaning, re.Pattern[str]], ...] = (
     ("known", _JOB),
     ("known", _ALSO_FIO),
 )
+_ALONE = (_FATAL, _DEPTH_NOTE, _TERSE, _NAMED, _BY_ITS_BEGIN)
 
 
 def read(line: str) -> Message:
@@ -90,11 +91,8 @@ def read(line: str) -> Message:
 def is_fio(lines: Sequence[str]) -> bool:
     """Whether fio printed these lines, because only fio prints such lines and no prefix precedes them."""
     behind_program = any(_NO_MESSAGE.match(line) for line in lines)
-    if any(_alone(line) and not (behind_program and _MESSAGE.match(line)) for line in lines):
+    alone = (line for line in lines if any(pattern.match(line) for pattern in _ALONE))
+    if any(not (behind_program and _MESSAGE.match(line)) for line in alone):
         return True
     # The name of a job may be anything, even a prefix.
     return any(_RESULTS.match(line) for line in lines) and not any(_BEHIND.search(line) for line in lines)
-
-
-def _alone(line: str) -> bool:
-    return any(pattern.match(line) for pattern in (_FATAL, _DEPTH_NOTE, _TERSE, _NAMED, _BY_ITS_BEGIN))

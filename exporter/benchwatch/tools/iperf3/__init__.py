@@ -31,8 +31,9 @@ from functools import partial
 from pathlib import Path
 
 from ...machine.host import Host
-from .. import kit
 from ..invocation import Benchmark
+from ..kit import TextTool
+from ..kit.options import options, refuse
 from ..launcher import Command, CommandLine, Facts, server_host
 from .metrics import CLIENT, FAMILIES, SERVER
 from .parser import BEGINS, SAYS_NOTHING, Iperf3Parser
@@ -49,10 +50,10 @@ KERNEL = ("net.ipv4.tcp_congestion_control", "net.core.rmem_max", "net.core.wmem
 
 def read(line: CommandLine) -> Command:
     """See Launcher. A client measures after the seconds that it omits (-O), or until an amount is sent (-n, -k)."""
-    given = kit.options(line.arguments, LETTERS, NAMES)
+    given = options(line.arguments, LETTERS, NAMES)
     for name in ("version", "help", "daemon"):
         if f"--{name}" in given:
-            raise kit.refuse(f"iperf3 --{name}")
+            raise refuse(f"iperf3 --{name}")
     lasts, omits = given.get("--time", "10"), given.get("--omit", "0")
     is_timed = "--client" in given and not given.keys() & {"--bytes", "--blockcount"}
     is_known = re.fullmatch(r"\d{1,9}(\.\d{1,9})? \d{1,9}(\.\d{1,9})?", f"{lasts} {omits}") and float(lasts)
@@ -84,7 +85,7 @@ def _facts(address: str | None, benchmark: Benchmark, host: Host) -> Facts:
     return Facts(said, host=server, client=benchmark.machine(host), here=True)
 
 
-IPERF3 = kit.TextTool(
+IPERF3 = TextTool(
     name="iperf3",
     families=FAMILIES,
     roles=[CLIENT, SERVER],

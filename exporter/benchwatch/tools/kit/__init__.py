@@ -6,9 +6,7 @@ of KitParser.
 """
 
 from ..api import Begin
-from .options import Options, options, refuse, seconds
 from .state import KitState
-from .templates import Template, milliseconds, quantile
 from .tool import KitParser, TextTool
 from .tool_figures import Failed, Families, Key, Record, Said, ToolFigure, ToolReport, ToolResult
 
@@ -19,17 +17,10 @@ __all__ = [
     "Key",
     "KitParser",
     "KitState",
-    "Options",
     "Record",
     "Said",
-    "Template",
     "TextTool",
     "ToolFigure",
     "ToolReport",
     "ToolResult",
-    "milliseconds",
-    "options",
-    "quantile",
-    "refuse",
-    "seconds",
 ]

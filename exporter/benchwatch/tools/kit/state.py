@@ -27,6 +27,8 @@ MOST = 2000
 class _Counter:
     """A figure since the start."""
 
+    __slots__ = ("highest", "is_settled", "shown", "sum")
+
     def __init__(self) -> None:
         self.sum = 0.0
         self.highest = 0.0  # the highest rate so far
@@ -122,15 +124,17 @@ class KitState(State):
             else:
                 self._interval = self._interval or round(seconds, 1)
         self._moment, self._time = moment, record.time
-        if record.counted:
-            for key, is_added in _parts(self._families, self._roles, tuple(figures)).counted:
-                counter = self._counters[key]
-                counter.highest = max(counter.highest, figures[key])
-                if is_added:
-                    counter.add(figures[key])
-                else:
-                    counter.add(figures[key] * seconds, self._slack * counter.highest)
         parts = _parts(self._families, self._roles, tuple(moment))
+        if record.counted:
+            own = parts if len(figures) == len(moment) else _parts(self._families, self._roles, tuple(figures))
+            for key, is_added in own.counted:
+                counter, value = self._counters[key], figures[key]
+                if is_added:
+                    counter.add(value)
+                else:
+                    if value > counter.highest:
+                        counter.highest = value
+                    counter.add(value * seconds, self._slack * counter.highest)
         if parts.throughput:
             latency = _mean(moment, parts.latency, parts.throughput)
             self._reports.append(Report(record.time, sum(moment[key] for key in parts.throughput), latency))

@@ -9,6 +9,7 @@ from ..api import Begin, Kind, Tool
 from ..launcher import Launcher
 from ..lines import LineParser
 from ..roles import Roles
+from .options import Options
 from .state import KitState
 from .templates import Template, read_first
 from .tool_figures import Failed, Families, Key, Record, Said, ToolReport, ToolResult
@@ -172,7 +173,7 @@ class TextTool:
     rounding: float = 0.0
     """The unit to which it rounds the times in its reports, seconds; 0: they are exact, or it has none."""
     time_limit: str = ""
-    """See Tool, like the following."""
+    """See Tool, like the following; it follows from Options with a length."""
     program: str = ""
     advice: str = ""
     example: str = ""
@@ -207,6 +208,8 @@ class TextTool:
 
     def tool(self) -> Tool:
         """What the rest of the package knows about it."""
+        of_launcher = self.launcher.length if isinstance(self.launcher, Options) else ""
+        limit = self.time_limit or (of_launcher and rf"{of_launcher}[= ](\d+)")
         return Tool(
             name=self.name,
             families=self.families.all,
@@ -214,7 +217,7 @@ class TextTool:
             kinds={"text": Kind(lambda: self.parser(self))},
             recognise=self.recognise,
             state=lambda _: KitState(self.families, self.roles, self.rounding),
-            time_limit=re.compile(self.time_limit) if self.time_limit else None,
+            time_limit=re.compile(limit) if limit else None,
             program=self.program,
             advice=self.advice,
             example=self.example,

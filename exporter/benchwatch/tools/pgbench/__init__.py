@@ -7,7 +7,7 @@ from ..roles import Lost, Roles, Unit
 from . import command
 from .log import LogBins
 from .metrics import COUNTERS, FAMILIES, LATENCY, LIVE, RESULTS, SETTINGS, further
-from .moments import of_aggregate, of_log, of_text
+from .moments import of_aggregate, of_log
 from .state import PgbenchState
 from .text import TextParser
 from .transactions import AggregateParser, TransactionParser, completed, interval
@@ -95,7 +95,7 @@ PGBENCH = Tool(
     families=FAMILIES,
     roles=(_ROLES,),
     kinds={
-        "text": Kind(TextParser, dated=of_text, piecewise=True),
+        "text": Kind(TextParser, piecewise=True),
         "log": Kind(TransactionParser, of_log, piecewise=True, is_log=True, bins=LogBins),
         "log aggregate": Kind(AggregateParser, of_aggregate, piecewise=True, is_log=True),
     },

@@ -1,7 +1,5 @@
-"""When the parts of pgbench's output were written, according to the output itself. This drives a replay.
+"""When the parts of pgbench's logs were written, according to the logs themselves. This drives a replay.
 
-- text: a progress line at its time, which is Unix time or seconds since the start; the final report at the end of the
-  run, whose length follows from the report. If a text has several runs without Unix times, only the last is dated.
 - transaction log: each second when it is over; the last one at its last transaction. The border between two seconds is
   found by bisection: lines are in the order of their completion.
 - aggregated log: an interval is complete when the next one begins.
@@ -9,13 +7,11 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from mmap import mmap
 
-from ..api import Begin, Moment, ReadLine
-from .progress import Progress
-from .summary import Complete
+from ..api import Moment
 from .transactions import completed, interval
 
 _EMPTY_SECONDS = 2
@@ -23,24 +19,6 @@ _EMPTY_SECONDS = 2
 _STEP = 256
 _NEAR = 64
 """Bytes within which a line is found one by one."""
-
-
-def of_text(lines: Iterable[ReadLine]) -> Iterator[Moment]:
-    """Progress lines and the final report."""
-    found: list[Moment] = []
-    length, end = None, 0
-    for end, records in lines:
-        for record in records:
-            match record:
-                case Progress():
-                    found.append(Moment(end, record.time, not record.epoch))
-                case Begin():
-                    found, length = [moment for moment in found if not moment.elapsed], None
-                case Complete():
-                    length = record.length
-    yield from found
-    if length is not None:
-        yield Moment(end, length, elapsed=True, final=True)
 
 
 def of_log(data: bytes | mmap) -> Iterator[Moment]:
@@ -52,7 +30,8 @@ def of_log(data: bytes | mmap) -> Iterator[Moment]:
         begun, (begin, time) = begin, _first_after(data, begin, border, step)
         step = max(_STEP, (begin - begun) * 5 // 4)  # most seconds are about as long as the one before
         if begin == len(data):
-            yield Moment(begin, _last_time(data, begun))
+            times = (_completed(line) for line in reversed(data[begun:].split(b"\n")[:-1]))
+            yield Moment(begin, next(time for time in times if time is not None))
             return
         for second in range(border, min(border + _EMPTY_SECONDS, math.floor(time)) + 1):
             yield Moment(begin, second)
@@ -102,12 +81,6 @@ def _line_at(data: bytes | mmap, offset: int) -> tuple[int, float]:
             return begin, time
         begin = offset = end + 1
     return len(data), math.inf
-
-
-def _last_time(data: bytes | mmap, begun: int) -> float:
-    """When the last transaction from the offset `begun` on completed, Unix seconds."""
-    times = (_completed(line) for line in reversed(data[begun:].split(b"\n")[:-1]))
-    return next(time for time in times if time is not None)
 
 
 def _completed(line: bytes) -> float | None:

@@ -1,30 +1,10 @@
 """pgbench's final report (stdout, written at exit), all versions from 9.3 to 19.
 
-From `printResults()` of pgbench.c. Lines in their order, with the versions that print them:
+From `printResults()` of pgbench.c: the lines of `_OF_RUN`; with several scripts (9.6+), for each of them a line and
+those of `_OF_SCRIPT`; with -r, the statements:
 
-    transaction type: <builtin: TPC-B (sort of)>              all; the report begins here
-    scaling factor: 2                                         all
-    partition method: hash | partitions: 3                    13+, if the table is partitioned
-    query mode: simple | number of clients: 4 | number of threads: 2      all
-    maximum number of tries: 3                                15+, unless unlimited
-    number of transactions per client: 250 | duration: 4 s    all; -t or -T
-    number of transactions actually processed: 1000[/1000]    all; 9.6 and 10 include skipped transactions
-    number of failed transactions: 0 (0.000%)                 15+
-    number of serialization failures: 0 (0.000%) | number of deadlock failures: ...    15+ --failures-detailed
-    number of other failures: 0 (0.000%)                      19+ --failures-detailed
-    number of transactions retried: 0 (0.000%) | total number of retries: 0            15+, unless --max-tries=1
-                                                              the report ends here if nothing was executed
-    number of transactions skipped: 0 (0.000 %)               9.5+ -R -L
-    number of transactions above the 3.0 ms latency limit: 5[/1542] (0.324 %)          9.5+ -L
-    latency average = 0.495 ms[ (including failures)]         9.4+; `:` for ` =` in 9.4 and 9.5
-    latency stddev = 0.267 ms                                 9.4+, with -P, -R or -L
-    rate limit schedule lag: avg 0.105 (max 6.700) ms         9.4+ -R
-    initial connection time = 7.741 ms                        14+, or with -C: average connection time = 3.9 ms
-    tps = 8052.172138 (including connections establishing)    up to 13, then one line more:
-    tps = 8059.106282 (excluding connections establishing)
-    tps = 4801.677965 (without initial connection time)       14+, or with -C: (including reconnection times)
-    SQL script 1: <builtin: select only>                      9.6+ with several scripts, each with lines ` - ...`
-    [ - ]statement latencies in milliseconds[, file 1][ and failures][, failures and retries]:     -r
+    SQL script 1: <builtin: select only>
+    [ - ]statement latencies in milliseconds[, file 1][ and failures][, failures and retries]:
        0.102           0  SELECT ...                          milliseconds, failures and retries if announced, statement
 
 A line counts only where the report can have it, so a wrapper script's own `duration: 60 s` does not count as pgbench's.
@@ -32,6 +12,7 @@ Counts have up to 15 digits, rates and times up to 10 before the point; pgbench 
 """
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 REPORT_START = "transaction type: "
@@ -53,7 +34,7 @@ class Entry(NamedTuple):
 class Complete(NamedTuple):
     """The figures of the whole run are complete (those of single scripts and statements may follow)."""
 
-    length: float | None
+    lasted: float | None
     """How long the run took, including its initial connections, seconds; None if unknown or impossibly long."""
 
 
@@ -61,54 +42,72 @@ Content = Entry | Complete
 
 _NUMBER = r"\d{1,10}\.\d{1,6}|-?nan|-?NaN|-?inf|Infinity"
 _COUNT = r"\d{1,15}"
-_SHARE = r" \((?:\d+\.\d+|-?nan|-?NaN|-?inf) ?%\)"
 
-# Groups of a line are these settings, or numbers: the label of a number follows `__`, `_seconds` are printed as ms.
+# The lines in their order, with the versions that print them. <name> is a setting or a number: `__` precedes its label,
+# `_seconds` are printed as ms; <name=pattern> is a text, <=pattern> means nothing; {a|b} is one of these, (%) a share.
 _SETTINGS = {"transaction_type", "scale_factor", "partition_method", "partitions", "query_mode", "clients", "threads"}
 _SETTINGS |= {"max_tries", "transactions_per_client", "duration", "latency_limit"}
-_COUNTS = {
-    "number of failed transactions: ": rf"(?P<failed>{_COUNT}){_SHARE}",
-    "number of serialization failures: ": rf"(?P<failed_transactions__serialization>{_COUNT}){_SHARE}",
-    "number of deadlock failures: ": rf"(?P<failed_transactions__deadlock>{_COUNT}){_SHARE}",
-    "number of other failures: ": rf"(?P<failed_transactions__other>{_COUNT}){_SHARE}",
-    "number of transactions retried: ": rf"(?P<retried>{_COUNT}){_SHARE}",
-    "total number of retries: ": rf"(?P<retries>{_COUNT})",
-    "number of transactions skipped: ": rf"(?P<skipped>{_COUNT}){_SHARE}",
-    "latency average": rf"(?: =|:) (?P<latency_average_seconds>{_NUMBER}) ms(?: \(including failures\))?",
-    "latency stddev": rf"(?: =|:) (?P<latency_stddev_seconds>{_NUMBER}) ms",
-}
-_RUN = {
-    REPORT_START: r"(?P<transaction_type>.+)",
-    "scaling factor: ": rf"(?P<scale_factor>{_COUNT})",
-    "partition method: ": r"(?P<partition_method>\w+)",
-    "partitions: ": rf"(?P<partitions>{_COUNT})",
-    "query mode: ": r"(?P<query_mode>\w+)",
-    "number of clients: ": rf"(?P<clients>{_COUNT})",
-    "number of threads: ": rf"(?P<threads>{_COUNT})",
-    "maximum number of tries: ": rf"(?P<max_tries>{_COUNT})",
-    "number of transactions per client: ": rf"(?P<transactions_per_client>{_COUNT})",
-    "duration: ": r"(?P<duration>\d{1,10} s)",
-    "number of transactions actually processed: ": rf"(?P<transactions>{_COUNT})(?:/{_COUNT})?",
-    "number of transactions above the ": r"(?P<latency_limit>\d{1,10}\.\d ms) latency limit: "
-    rf"(?P<late_transactions>{_COUNT})(?:/{_COUNT})?{_SHARE}",
-    "rate limit schedule lag: ": rf"avg (?P<rate_limit_lag_average_seconds>{_NUMBER}) "
-    rf"\(max (?P<rate_limit_lag_max_seconds>{_NUMBER})\) ms",
-    "initial connection time": rf" = (?P<connection_seconds>{_NUMBER}) ms",
-    "average connection time": rf" = (?P<connection_seconds>{_NUMBER}) ms",
-    "tps = ": rf"(?:(?P<tps_with_connections>{_NUMBER}) \(including connections establishing|(?P<tps>{_NUMBER}) "
-    r"\((?:excluding connections establishing|without initial connection time|including reconnection times))\)",
-    **_COUNTS,
-}
-_SCRIPT = {
-    " - weight: ": rf"(?P<weight>{_COUNT}) \(targets \d+\.\d% of total\)",
-    " - number of transactions actually processed: ": rf"(?P<transactions>{_COUNT}) \(tps = (?P<tps>{_NUMBER})\)",
-    **{f" - {start}": rest for start, rest in _COUNTS.items()},
-    " - ": rf"(?P<transactions>{_COUNT}) transactions "
-    rf"\((?:\d+\.\d|-?nan|-?NaN)% of total(?:, tps = (?P<tps>{_NUMBER}))?\)",
-}
-_RUN_LINES, _SCRIPT_LINES = (
-    {start: re.compile(re.escape(start) + rest) for start, rest in lines.items()} for lines in (_RUN, _SCRIPT)
+_OF_BOTH = (
+    "number of failed transactions: <failed> (%)",  # 15+
+    "number of serialization failures: <failed_transactions__serialization> (%)",  # 15+ --failures-detailed
+    "number of deadlock failures: <failed_transactions__deadlock> (%)",
+    "number of other failures: <failed_transactions__other> (%)",  # 19+
+    "number of transactions retried: <retried> (%)",  # 15+, unless --max-tries=1
+    "total number of retries: <retries>",  # the report ends here if nothing was executed
+    "number of transactions skipped: <skipped> (%)",  # 9.5+ -R -L
+    "latency average{ =|:} <latency_average_seconds> ms{ (including failures)|}",  # 9.4+
+    "latency stddev{ =|:} <latency_stddev_seconds> ms",  # 9.4+, with -P, -R or -L
 )
+_OF_RUN = (
+    "transaction type: <transaction_type=.+>",  # the report begins here
+    "scaling factor: <scale_factor>",
+    r"partition method: <partition_method=\w+>",  # 13+, if the table is partitioned
+    "partitions: <partitions>",
+    r"query mode: <query_mode=\w+>",
+    "number of clients: <clients>",
+    "number of threads: <threads>",
+    "maximum number of tries: <max_tries>",  # 15+, unless unlimited
+    "number of transactions per client: <transactions_per_client>",  # -t
+    r"duration: <duration=\d{1,10} s>",  # -T
+    r"number of transactions actually processed: <transactions><=(?:/\d{1,15})?>",  # 9.6 and 10 include skipped ones
+    r"number of transactions above the <latency_limit=\d{1,10}\.\d ms> latency limit: "
+    r"<late_transactions><=(?:/\d{1,15})?> (%)",  # 9.5+ -L
+    "rate limit schedule lag: avg <rate_limit_lag_average_seconds> (max <rate_limit_lag_max_seconds>) ms",  # 9.4+ -R
+    "initial connection time = <connection_seconds> ms",  # 14+
+    "average connection time = <connection_seconds> ms",  # 14+ -C
+    "tps = <tps_with_connections> (including connections establishing)",  # up to 13, then one line more:
+    "tps = <tps> (excluding connections establishing)",
+    "tps = <tps> ({without initial connection time|including reconnection times})",  # 14+
+    *_OF_BOTH,
+)
+_OF_SCRIPT = (  # 9.6+ with several scripts
+    r" - weight: <weight> (targets <=\d+\.\d>% of total)",
+    " - number of transactions actually processed: <transactions> (tps = <tps>)",
+    *(f" - {line}" for line in _OF_BOTH),
+    r" - <transactions> transactions (<=\d+\.\d|-?nan|-?NaN>% of total)",
+    r" - <transactions> transactions (<=\d+\.\d|-?nan|-?NaN>% of total, tps = <tps>)",
+)
+_FIELD = re.compile(r"<(\w*)(?:=(.+?))?>|\{(.+?)\}|(\(%\))|([^<{(]+|\()")
+
+
+def _part(field: re.Match[str]) -> str:
+    """The pattern of a part of a line."""
+    name, text, choices, share, literal = field.groups()
+    if literal:
+        return re.escape(literal)
+    if share:
+        return r"\((?:\d+\.\d+|-?nan|-?NaN|-?inf) ?%\)"
+    if choices:
+        return f"(?:{'|'.join(map(re.escape, choices.split('|')))})"
+    text = text or (_NUMBER if name.startswith("tps") or name.endswith("_seconds") else _COUNT)
+    return f"(?P<{name}>{text})" if name else f"(?:{text})"
+
+
+_RUN_LINES, _SCRIPT_LINES = (
+    [(re.split(r"(?<=: )|[<{]", line)[0], re.compile(_FIELD.sub(_part, line))) for line in lines]
+    for lines in (_OF_RUN, _OF_SCRIPT)
+)
+"""How each line begins, and its pattern."""
 _SCRIPT_NAME = re.compile(r"SQL script (?P<number>\d{1,4}): (?P<name>.*)")
 _STATEMENTS = re.compile(
     r"(?: - )?statement latencies in milliseconds(?:, file (?P<file>\d{1,4}))?"
@@ -213,14 +212,14 @@ class ReportReader:
         return [*_numbers("statement_", groups, script, text)]
 
 
-def _match(table: dict[str, re.Pattern[str]], line: str) -> dict[str, str] | None:
-    """The groups of a line that begins as one of the table."""
-    for start, pattern in table.items():
-        if line.startswith(start):
-            match = pattern.fullmatch(line)
-            if match is None:
-                raise ValueError(f"begins with {start.strip()!r} but does not continue like pgbench's line")
+def _match(lines: Sequence[tuple[str, re.Pattern[str]]], line: str) -> dict[str, str] | None:
+    """The groups of a line; None if it begins as none of these. Raises ValueError if it does not continue so."""
+    begun = [(start, pattern.fullmatch(line)) for start, pattern in lines if line.startswith(start)]
+    for _, match in begun:
+        if match:
             return {name: text for name, text in match.groupdict().items() if text is not None}
+    if begun:
+        raise ValueError(f"begins with {begun[0][0].strip()!r} but does not continue like pgbench's line")
     return None
 
 
