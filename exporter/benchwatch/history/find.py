@@ -186,7 +186,7 @@ def find_worker(folder: Path, worker: str, settings: RunsSettings, *, logs: bool
     run = open_run(RunPlace(label(folder.resolve().name), folder, listing(folder).files), settings)
     name = label(worker)
     own = [plan for plan in run.plans.get(name, ()) if logs or not plan.is_log]
-    run.plans = {name: own} if own else {}
+    run.restrict({name: own} if own else {})
     _read(run)
     return run
 
