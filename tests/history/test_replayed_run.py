@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchwatch.compare.measures import compared
-from benchwatch.history import ledger, recording, replayed_run
+from benchwatch.history import recording, replayed_run, timeline
 from benchwatch.history.find import find_runs
 from benchwatch.history.replayed_run import ReplayedRun, timelines
 from benchwatch.history.timeline import Timeline
@@ -114,7 +114,7 @@ def test_a_long_recording_is_the_same_however_often_its_pages_are_sorted(
     for name, path in RUNS["pgbench with a log"].items():
         (folder / name).write_bytes(path.read_bytes())
     expected = at_once(folder)
-    monkeypatch.setattr(ledger, "_PAGES", 3)
+    monkeypatch.setattr(timeline, "_PAGES", 3)
     for one, other in zip(at_once(folder), expected, strict=True):
         assert_same(one, other)
 

@@ -33,9 +33,8 @@ from ..runs.observer import KEPT_LIVE
 from ..runs.worker_model import of_whole_run
 from ..tools.api import Moment
 from ..tools.beginning import PUNCTUAL
-from .ledger import Ledger
 from .recording import STEP, Recording
-from .timeline import Timeline
+from .timeline import Ledger, Timeline
 
 _LOG_HEAD = 1 << 16
 _SOON = 300.0
