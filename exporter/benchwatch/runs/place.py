@@ -63,7 +63,7 @@ class Roots:
 
     def __init__(self, paths: Sequence[Path], faults: Faults) -> None:
         once = {path.resolve(): path for path in reversed(paths)}  # even if they are spelled differently
-        self.paths = list(reversed(once))
+        self.paths = list(reversed(once.values()))
         self._roots = [Folder(path) for path in self.paths]
         self._faults = faults
         self._folders: dict[Path, Folder] = {}  # of runs
@@ -103,7 +103,8 @@ class Roots:
         folder, _ = key
         if beside := self._beside.get(key):
             return None if folder in self._unlisted else statuses(folder, beside)
-        content = self._folders.setdefault(folder, Folder(folder))
+        if (content := self._folders.get(folder)) is None:
+            content = self._folders[folder] = Folder(folder)
         return None if self._list(content) is None else statuses(folder, content.files)
 
     def _list(self, folder: Folder) -> bool | None:
