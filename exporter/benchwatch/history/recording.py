@@ -7,7 +7,7 @@ replay, if requested.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -87,6 +87,13 @@ class Recording(Stream):
             end = min(end, self._begin, begin + _PIECE)
         self._position = end
         return self._content(begin, end)
+
+    def read_again(self, most: float, files: Mapping[str, FileStatus]) -> Iterator[bytes]:
+        """What its files hold, or the first of it, without keeping it. Raises Rewritten or OSError."""
+        again, left = Stream(self.plan, self._folder), most
+        while left > 0 and (piece := again.read(int(min(left, _PIECE)), files)[0]):
+            left -= len(piece)
+            yield piece
 
     def gather(self, records: Sequence[Any]) -> None:
         """Take the latencies of these records, which end in what was delivered since the last call."""
