@@ -1,5 +1,6 @@
 """A run that is followed as it grows has the timelines of one that is read at once."""
 
+import os
 import random
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchwatch.compare.measures import compared
-from benchwatch.history import ledger, recording, replayed_run
+from benchwatch.history import recording, replayed_run, timeline
 from benchwatch.history.find import find_runs
 from benchwatch.history.replayed_run import ReplayedRun, timelines
 from benchwatch.history.timeline import Timeline
@@ -114,7 +115,7 @@ def test_a_long_recording_is_the_same_however_often_its_pages_are_sorted(
     for name, path in RUNS["pgbench with a log"].items():
         (folder / name).write_bytes(path.read_bytes())
     expected = at_once(folder)
-    monkeypatch.setattr(ledger, "_PAGES", 3)
+    monkeypatch.setattr(timeline, "_PAGES", 3)
     for one, other in zip(at_once(folder), expected, strict=True):
         assert_same(one, other)
 
@@ -145,6 +146,22 @@ def test_a_log_that_goes_on_after_its_run_was_abandoned_is_the_same_in_pieces(
     followed = ReplayedRun(RunsSettings(), Buckets(), FAMILIES)
     assert followed.look(ended(tmp_path), NOW)
     for one, other in zip(followed.timelines, expected, strict=True):
+        assert_same(one, other)
+
+
+def test_a_log_that_an_earlier_run_left_behind_is_ignored_though_it_is_read_in_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, text = tmp_path / "w.100", tmp_path / "w.err"
+    log.write_text("".join(f"0 {n} 2000 0 {int(NOW) - 9000 + n} 500000\n" for n in range(200)))
+    text.write_text("".join(f"progress: {n}.0 s, 100.0 tps, lat 1.000 ms stddev 0.100\n" for n in range(1, 20)))
+    os.utime(log, (NOW - 8800, NOW - 8800))
+    os.utime(text, (NOW, NOW))
+    expected = at_once(tmp_path)
+    for bound in ("_PIECE", "_KEPT"):
+        monkeypatch.setattr(recording, bound, 500)
+    for one, other in zip(at_once(tmp_path), expected, strict=True):
+        assert one.start == other.start != NOW - 9000
         assert_same(one, other)
 
 

@@ -66,6 +66,16 @@ def test_another_tool_under_the_same_name_is_another_worker() -> None:
     assert sorted(plan(files, "r")) == ["a", "a.json"]
 
 
+def test_the_logs_of_all_threads_stay_together_beside_another_tools_worker() -> None:
+    files = {
+        "w.json": WatchedFile((1, 1), 0.0, FIO, "text"),
+        "w.4711": WatchedFile((1, 2), 0.0, PGBENCH, "log"),
+        "w.4711.1": WatchedFile((1, 3), 0.0, PGBENCH, "log"),
+    }
+    found = {name: [stream.name for stream in streams] for name, streams in plan(files, "r").items()}
+    assert found == {"w": ["w.json"], "w.4711": ["w.4711", "w.4711.1"]}
+
+
 def test_the_log_of_one_tool_is_no_part_of_another_tools_worker() -> None:
     files = {"w.4711": WatchedFile((1, 1), 0.0, FIO, "text"), "w.4711.1": WatchedFile((1, 2), 0.0, PGBENCH, "log")}
     assert {name: [one.name for one in streams] for name, streams in plan(files, "r").items()} == {

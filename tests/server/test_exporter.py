@@ -81,7 +81,10 @@ def test_a_worker_that_cannot_be_rendered_loses_its_own_samples_and_is_counted_a
     assert found['benchwatch_render_errors_total{of="samples"}'] == 1
     assert views["good"].reason == ""
     assert (views["bad"].name, views["bad"].throughput, views["bad"].reports) == ("w", None, ())
-    assert views["bad"].reason == "cannot show its figures: OverflowError; see the log"
+    assert views["bad"].reason == (
+        "cannot show its figures: OverflowError; see the log; "
+        "its samples are left out of /metrics: OverflowError; the log says more"
+    )
     said = [record.message for record in caplog.records]
     assert len(said) == 2
     assert 'run="bad", worker="w"' in said[0] and "samples" in said[0]
@@ -96,7 +99,10 @@ def test_a_worker_whose_samples_alone_fail_is_named_on_the_landing_page(
     shown = exporter(tmp_path)
     shown.render(EVERYTHING)
     (view,) = workers(shown)
-    assert view.reason == "cannot show its figures: OverflowError; see the log"
+    assert view.reason == (
+        "cannot show its figures: OverflowError; see the log; "
+        "its samples are left out of /metrics: OverflowError; the log says more"
+    )
 
 
 class Cvm:

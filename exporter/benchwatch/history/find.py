@@ -87,23 +87,25 @@ def find_places(
     """
     files: dict[Path, list[str]] = {}
     found: list[RunPlace] = []
-    for path in (one for given in paths for one in _expanded(given, settings)):
+    for given in paths:
         try:
-            if choice := chosen(path):
+            if choice := chosen(given):
                 found += _numbered(*choice, settings)
-            elif path.is_dir():
-                content = listing(path)
-                if not content.folders:
-                    found += _nested(path, unreadable, set())
-                for name in sorted(content.folders):
-                    found += _nested(path / name, unreadable, {path.resolve()})
-                if content.folders and content.files:
-                    files.setdefault(path, []).extend(content.files)
-            else:
-                path.stat()
-                files.setdefault(path.parent, []).append(path.name)
+                continue
+            for path in [given] if given.exists() else repeats(given, settings) or [given]:
+                if path.is_dir():
+                    content = listing(path)
+                    if not content.folders:
+                        found += _nested(path, unreadable, set())
+                    for name in sorted(content.folders):
+                        found += _nested(path / name, unreadable, {path.resolve()})
+                    if content.folders and content.files:
+                        files.setdefault(path, []).extend(content.files)
+                else:
+                    path.stat()
+                    files.setdefault(path.parent, []).append(path.name)
         except OSError as error:
-            raise ConfigError(_cannot_be_read(path, error)) from error
+            raise ConfigError(_cannot_be_read(given, error)) from error
     for folder, names in files.items():
         found += _beside(folder, names)
     real = {folder: folder.resolve() for folder in {place.folder for place in found}}
@@ -173,13 +175,6 @@ def _cannot_be_read(path: Path, error: Exception) -> str:
     return f"{path}: cannot be read: {type(error).__name__}: {error}; please report this"
 
 
-def _expanded(path: Path, settings: RunsSettings) -> list[Path]:
-    try:
-        return [path] if chosen(path) or path.exists() else repeats(path, settings) or [path]
-    except OSError:  # find_runs reports it when it reads the path
-        return [path]
-
-
 def nothing_recognised(paths: Iterable[Path]) -> UserError:
     """The error of a command that found no output of any tool in these paths."""
     paths = list(paths)
@@ -193,7 +188,7 @@ def find_worker(folder: Path, worker: str, settings: RunsSettings, *, logs: bool
     run = open_run(RunPlace(label(folder.resolve().name), folder, listing(folder).files), settings)
     name = label(worker)
     own = [plan for plan in run.plans.get(name, ()) if logs or not plan.is_log]
-    run.plans = {name: own} if own else {}
+    run.restrict({name: own} if own else {})
     _read(run)
     return run
 

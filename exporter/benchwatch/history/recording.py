@@ -7,7 +7,7 @@ replay, if requested.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -71,9 +71,7 @@ class Recording(Stream):
         return super().begun(recorded) if self.start is None else (self.start, True)
 
     def forget(self) -> None:
-        """Deliver and parse it from the start again. Raises OSError if what has left memory cannot be read again."""
-        if self._begin:
-            self._begin, self._data = 0, self.reread(0, self._begin) + self._data
+        """Deliver and parse it from the start again."""
         super().forget()
         if self._parsed:
             self.parser = self._parsed.again()
@@ -83,10 +81,19 @@ class Recording(Stream):
     restart = forget
 
     def deliver(self) -> bytes:
-        """The bytes up to `until` that were not delivered yet."""
-        data = self._data[self._position - self._begin : max(0, self.until - self._begin)]
-        self._position = max(self._position, self.until)
-        return data
+        """The next bytes up to `until`: all that are in memory, or a piece. Raises OSError."""
+        begin, end = self._position, self.until
+        if begin < self._begin:
+            end = min(end, self._begin, begin + _PIECE)
+        self._position = end
+        return self._content(begin, end)
+
+    def read_again(self, most: float, files: Mapping[str, FileStatus]) -> Iterator[bytes]:
+        """What its files hold, or the first of it, without keeping it. Raises Rewritten or OSError."""
+        again, left = Stream(self.plan, self._folder), most
+        while left > 0 and (piece := again.read(int(min(left, _PIECE)), files)[0]):
+            left -= len(piece)
+            yield piece
 
     def gather(self, records: Sequence[Any]) -> None:
         """Take the latencies of these records, which end in what was delivered since the last call."""

@@ -33,9 +33,8 @@ from ..runs.observer import KEPT_LIVE
 from ..runs.worker_model import of_whole_run
 from ..tools.api import Moment
 from ..tools.beginning import PUNCTUAL
-from .ledger import Ledger
 from .recording import STEP, Recording
-from .timeline import Timeline
+from .timeline import Ledger, Timeline
 
 _LOG_HEAD = 1 << 16
 _SOON = 300.0
@@ -81,7 +80,7 @@ class Replay:
         self._ledger = Ledger(families, hold)
         self._record = self.worker.runfile
         self._record_before = replace(self._record, exit_code=None, end=None)  # live, its end was not known earlier
-        self._present = -math.inf
+        self._files: Mapping[str, FileStatus] = {}
         self._clock = -math.inf  # the time of the last event played
         self._began: float | None = None  # when the run began, if its times count from there
         self._rerun_shown = 0  # the run of the tool on the last page
@@ -101,7 +100,6 @@ class Replay:
         A second between reports or after the end is a report too if it changes the worker or, with `hold`, always.
         Raises Rewritten if everything must be read again, OSError if a file cannot be read.
         """
-        self._present = now
         behind = dict.fromkeys(self._recordings, True)
         while any(behind.values()):
             behind = self._read_on(files, behind)
@@ -135,6 +133,7 @@ class Replay:
 
     def _read_on(self, files: Mapping[str, FileStatus], behind: Mapping[str, bool]) -> dict[str, bool]:
         """Read more of the streams that are behind; returns which of them still are."""
+        self._files = files
         for recording in self._recordings.values():
             recording.newest = files[recording.plan.parts[-1][0]].modified
         return {name: behind[name] and recording.grow(files) for name, recording in self._recordings.items()}
@@ -282,12 +281,13 @@ class Replay:
     def _read_to_end(self, without: Collection[str] = ()) -> None:
         """Read all streams except `without` at once; of recent logs, only their beginning."""
         recent = self._files_written - PUNCTUAL
-        until = {}
-        for name, one in self._recordings.items():
-            in_use = one.plan.is_log and one.newest > recent
-            until[name] = 0 if name in without else _LOG_HEAD if in_use else one.length
-        self._read_again(until)
+        self._read_again({name: 0 if one.plan.is_log else one.length for name, one in self._recordings.items()})
         self._deliver(math.inf)
+        for name, one in self._recordings.items():
+            if one.plan.is_log and name not in without:
+                one.bins = None
+                for piece in one.read_again(_LOG_HEAD if one.newest > recent else math.inf, self._files):
+                    self.worker.take(one, piece, one.modified, math.inf)
         self.worker.over()
 
     def timeline(self) -> Timeline:

@@ -10,7 +10,6 @@ the last sources if the page is full.
 import logging
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from math import inf
 from typing import Any
 
 from .limits import DEFAULT, Limits
@@ -93,20 +92,25 @@ class Exposition:
         room = self._limits.series
         for source in sorted(pages, key=rank) if rank else pages:
             page, cut = pages[source], pages[source].cut
-            try:
-                page.refresh(source, room)
-            except Exception as error:
-                self.failed(source, "samples", error)
-            if page.left_out and self._is_new(source, "series"):
-                _log.warning("%s: %s", _name(source), page.remark())
-            room -= 0 if page.left_out else page.series
+            if not page.left_out or page.series <= room:
+                try:
+                    page.refresh(source)
+                except Exception as error:
+                    self.failed(source, "samples", error)
+            page.left_out = page.series > room
+            if page.left_out:
+                page.forget()
+                if self._is_new(source, "series"):
+                    _log.warning("%s: %s", _name(source), page.remark())
+            else:
+                room -= page.series
             self._numbers[VALUES_CUT] += page.cut - cut
         left_out = {source: page.series for source, page in pages.items() if page.left_out}
         self._numbers[SERIES] = self._limits.series - room
         self._numbers[SERIES_LEFT_OUT], self._numbers[WORKERS_LEFT_OUT] = sum(left_out.values()), len(left_out)
         self._numbers[ACTIVE_LEFT_OUT] = sum(not getattr(source, "ended", False) for source in left_out)
         if own:
-            own.refresh(self, inf)
+            own.refresh(self)
             pages[self] = own
         self._pages = pages
         wanted = frozenset(parts)

@@ -23,8 +23,6 @@ _RESERVED = frozenset({"le", "quantile"})
 _PLAIN = frozenset({"gauge", "counter"})
 _ENCODER = msgspec.json.Encoder(enc_hook=float)
 
-_NEVER = object()
-
 
 def number_texts(numbers: Sequence[float]) -> list[str]:
     """The shortest texts from which Prometheus reads the same numbers."""
@@ -66,7 +64,7 @@ class SourceText:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._version: Hashable = _NEVER
+        self._version: Hashable = None  # None: there is no text
         self._prefixes: dict[_Key, tuple[str, ...]] = {}
         self._histograms: dict[_Key, tuple[HistogramValue, str]] = {}  # the last of each, and its text
         # By family and place among its columns: the last labels, and the texts before the numbers.
@@ -81,29 +79,23 @@ class SourceText:
         self.fault = ""
         """The name of the error at the last attempt."""
 
-    def refresh(self, source: Source, room: float) -> None:
-        """Render what changed, if the page has room for so many series.
-
-        Raises any exception of the source or its numbers; then there is no text.
-        """
-        if self.left_out and self.series > room:
-            return
+    def refresh(self, source: Source) -> None:
+        """Render what changed. Raises any exception of the source; then there is no text until it changes."""
+        before, self._version = self._version, None
         try:
-            before, self._version = self._version, _NEVER
             self._version = source.version
-            if self._version != before or self.left_out:
+            if self._version != before:
                 self._render(source)
                 self.fault = ""
         except Exception as error:
-            self.fault = type(error).__name__
-            self._clear()
-            self.left_out, self.series = False, 0
+            failed = self._version
+            self.forget()
+            self._version, self.series, self.fault = failed, 0, type(error).__name__
             raise
-        self.left_out = self.series > room
-        if self.left_out:
-            self._clear()
 
-    def _clear(self) -> None:
+    def forget(self) -> None:
+        """Free the text."""
+        self._version = None
         for known in (self.texts, self._prefixes, self._histograms, self._columns):
             known.clear()
 

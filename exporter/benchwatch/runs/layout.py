@@ -94,12 +94,8 @@ class StreamPlan(NamedTuple):
         return self.kind_of.is_log
 
 
-class _Log(NamedTuple):
-    prefix: str
-    process: str
-    modified: float
-    begun: float
-    stream: StreamPlan
+_Logs = dict[str, list[tuple[str, WatchedFile, StreamPlan]]]
+"""The logs of each prefix: number of the process, file, stream."""
 
 
 def worker_name(file: str, run: str) -> str:
@@ -140,21 +136,22 @@ def plan(files: Mapping[str, WatchedFile], run: str) -> dict[str, tuple[StreamPl
     fixed: dict[str, list[StreamPlan]] = {}  # by tool
     names = {worker_name(file, run) for file in files}
     paired = {name for pair in _PAIRS if pair <= names for name in pair}
-    for stream in texts:
-        if fnmatch(stream.name, stream.kind_of.file):
-            fixed.setdefault(stream.tool.name, []).append(stream)
-            continue
-        own = worker_name(stream.name, run)
-        name = run if own in paired else own
-        if name in workers and workers[name][0].tool is not stream.tool:
-            name = label(stream.name)
-        workers.setdefault(name, []).append(stream)
-    for tool, streams in fixed.items():
-        workers |= _of_one_process(streams, tool, workers, run)
-    for name, streams in _owners(logs, workers).items():
+
+    def add(name: str, streams: list[StreamPlan]) -> None:
         if name in workers and workers[name][0].tool is not streams[0].tool:
             name = label(streams[0].name)
         workers.setdefault(name, []).extend(streams)
+
+    for stream in texts:
+        name = worker_name(stream.name, run)
+        if fnmatch(stream.name, stream.kind_of.file):
+            fixed.setdefault(stream.tool.name, []).append(stream)
+        else:
+            add(run if name in paired else name, [stream])
+    for tool, streams in fixed.items():
+        workers |= _of_one_process(streams, tool, workers, run)
+    for name, streams in _owners(logs, workers).items():
+        add(name, streams)
     return {name: tuple(streams) for name, streams in sorted(workers.items())}
 
 
@@ -174,14 +171,15 @@ def _of_one_process(
     return {name: [*streams, *ranked[:1], *(one for one in fixed if not one.kind_of.rank)]}
 
 
-def _streams(files: Mapping[str, WatchedFile]) -> tuple[list[StreamPlan], list[_Log]]:
-    texts, logs = [], []
+def _streams(files: Mapping[str, WatchedFile]) -> tuple[list[StreamPlan], _Logs]:
+    logs: _Logs = {}
     older: dict[str, list[tuple[int, str]]] = {}
-    for name, file in files.items():
+    taken = set()
+    for name, file in sorted(files.items()):
         left, _, number = name.rpartition(".")
-        base = files.get(left)
         if not _is_number(number):
             continue
+        base = files.get(left)
         of_process = _is_number(left.rpartition(".")[2])
         is_older = base is not None and int(number) < 100 and not (base.is_log and of_process)
         if file.tool and file.is_log and not (is_older and base and base.is_log):
@@ -189,45 +187,42 @@ def _streams(files: Mapping[str, WatchedFile]) -> tuple[list[StreamPlan], list[_
             thread = base is not None and of_process and (base.tool is None or base.is_log)
             prefix, _, process = left.rpartition(".") if thread else (left, "", number)
             stream = StreamPlan(name, file.tool, file.kind, ((name, file.identity),))
-            logs.append(_Log(prefix, process, file.modified, file.begun, stream))
+            logs.setdefault(prefix, []).append((process, file, stream))
         elif is_older:
             older.setdefault(left, []).append((int(number), name))
-    taken = {name for parts in older.values() for _, name in parts} | {log.stream.name for log in logs}
+        else:
+            continue
+        taken.add(name)
+    texts = []
     for name in sorted(files.keys() - taken):
         names = [part for _, part in sorted(older.get(name, []), reverse=True)] + [name]
         known = next((files[part] for part in names if files[part].tool), None)
         if known and known.tool:
-            texts.append(
-                StreamPlan(
-                    name, known.tool, known.kind, tuple((part, files[part].identity) for part in names), known.prefix
-                )
-            )
-    return texts, sorted(logs, key=lambda log: log.stream.name)
+            parts = tuple((part, files[part].identity) for part in names)
+            texts.append(StreamPlan(name, known.tool, known.kind, parts, known.prefix))
+    return texts, logs
 
 
-def _owners(logs: list[_Log], workers: Mapping[str, list[StreamPlan]]) -> dict[str, list[StreamPlan]]:
+def _owners(logs: _Logs, workers: Mapping[str, list[StreamPlan]]) -> dict[str, list[StreamPlan]]:
+    """The streams of logs, by the name of their worker."""
     owners: dict[str, list[StreamPlan]] = {}
-    for prefix in sorted({log.prefix for log in logs}):
-        mine = [log for log in logs if log.prefix == prefix]
-        tool = mine[0].stream.tool
+    for prefix, mine in sorted(logs.items()):
+        tool = mine[0][2].tool
         candidates = [name for name, streams in workers.items() if streams[0].tool is tool]
         own = label(prefix)
         owner = own if own in candidates else ""
         if prefix == tool.log_prefix and len(candidates) == 1:
             owner = candidates[0]
-        started: dict[str, float] = {}
-        for log in mine:
-            started[log.process] = max(log.modified, started.get(log.process, 0.0))
-        if not owner and len(started) == 1:
+        processes = {process: [file for other, file, _ in mine if other == process] for process, _, _ in mine}
+        if not owner and len(processes) == 1:
             owner = own
-        newest = max(started.values())
-        youngest = max((process for process in started if started[process] > newest - _SAME_TIME), key=int)
-        for log in mine:
-            latest = max(one.begun for one in mine if one.process == log.process)
-            if log.begun <= log.modified < latest - _SAME_TIME:
+        written = {process: max(file.modified for file in each) for process, each in processes.items()}
+        newest = max(written.values())
+        youngest = max((process for process in written if written[process] > newest - _SAME_TIME), key=int)
+        for process, file, stream in mine:
+            latest = max(one.begun for one in processes[process])
+            if file.begun <= file.modified < latest - _SAME_TIME:
                 continue  # an earlier process had this number, and more threads
-            if not owner:
-                owners.setdefault(f"{own}.{log.process}", []).append(log.stream)
-            elif log.process == youngest:
-                owners.setdefault(owner, []).append(log.stream)
+            if not owner or process == youngest:
+                owners.setdefault(owner or f"{own}.{process}", []).append(stream)
     return owners

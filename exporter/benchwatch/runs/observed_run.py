@@ -12,7 +12,7 @@ from contextlib import suppress
 from ..metrics.buckets import Buckets
 from ..settings.record import SUFFIX, RunFile, default_runfile
 from ..settings.settings import NOT_KNOWN, Here, RunsSettings
-from .files import FileStatus, Folder, Rewritten, dangling
+from .files import FileStatus, Rewritten, dangling
 from .layout import StreamPlan, missing, plan
 from .observer import Observer
 from .place import RunPlace
@@ -34,8 +34,6 @@ class ObservedRun:
         """Where it is; `listed` are its files now."""
         self.name = place.name
         self.folder = place.folder
-        self.content = Folder(place.folder)
-        """Its content; unused if the run is the files of one name beside the folders."""
         self.due = 0.0
         """When the watcher checks it again, elapsed seconds."""
         self.modified = 0.0
@@ -57,8 +55,8 @@ class ObservedRun:
         self._quiet = False
         self._settled = False  # whether a look can be skipped while the files are the same
         self._gone: Mapping[str, str] = {}  # links to files that are gone, and where these were
-        self._workers: dict[str, Observer] = {}  # of those plans; made when they are read
-        self._shown: dict[str, Observer] = {}
+        self._workers: dict[str, Observer] = {}  # of those plans
+        self._shown: dict[str, Observer] = {}  # those that were read to the end, now or before they were begun again
 
     def _say(self, reason: str, sentence: str, what: object = None, error: Exception | None = None) -> None:
         """Report a fault once: by `what` is at fault or, without that, by its sentence."""
@@ -109,17 +107,14 @@ class ObservedRun:
     @property
     def caught_up(self) -> bool:
         """Whether everything has been read."""
-        all_begun = len(self._workers) == len(self.plans)
-        read = all_begun and all(worker.caught_up or worker.broken for worker in self._workers.values())
-        return read or bool(self.broken)
+        return bool(self.broken) or all(worker.caught_up or worker.broken for worker in self._workers.values())
 
     @property
     def ended(self) -> bool:
         """Whether all workers have ended; if it has none, whether its files have long been unchanged."""
         if not self.plans:
             return self._quiet
-        all_begun = len(self._workers) == len(self.plans)
-        return all_begun and all(worker.ended or worker.broken for worker in self._workers.values())
+        return all(worker.ended or worker.broken for worker in self._workers.values())
 
     @property
     def end(self) -> float:
@@ -162,12 +157,11 @@ class ObservedRun:
         if self.place.own:
             with suppress(OSError):  # the next look says so
                 self._gone = dangling(self.folder)
-        self._workers = {
-            name: worker
-            for name, worker in self._workers.items()
-            if name in plans and worker.follow(plans[name], self.folder)
-        }
-        for name, worker in self._workers.items():
+        before, self._workers = self._workers, {}
+        for name in plans:
+            known = before.get(name)
+            goes_on = known is not None and known.follow(plans[name], self.folder)
+            worker = self._workers[name] = known if known and goes_on else self.new_worker(name)
             worker.miss(missing(self._gone, name))
         self._recognition.read = {part for each in plans.values() for plan in each for part, _ in plan.parts}
         self._shown = {name: worker for name, worker in self._shown.items() if name in plans}
@@ -187,14 +181,19 @@ class ObservedRun:
             own += [plan for plan in plans if plan.is_log and number == count]
             if own and number <= count:
                 chosen[name] = own
-        self.plans = chosen
+        self.restrict(chosen)
         return most
+
+    def restrict(self, plans: Mapping[str, Sequence[StreamPlan]]) -> None:
+        """Show these workers and streams only."""
+        self.plans = plans
+        self._workers = {name: self.new_worker(name) for name in plans}
 
     def new_worker(self, name: str, streams: Sequence[Stream] = ()) -> Observer:
         """A worker that has read nothing yet, with new streams or these."""
         opened = streams or [Stream(plan, self.folder) for plan in self.plans[name]]
         worker = Observer(self.name, name, opened, self._buckets, self._runfile_of(name))
-        worker.miss(missing(self._gone, name))
+        worker.missing = missing(self._gone, name)
         return worker
 
     def clock_was_set(self, by: float) -> None:
@@ -205,8 +204,6 @@ class ObservedRun:
     def read(self, limit: int, now: float) -> int:
         """Read up to `limit` new bytes of each file and advance the clock; returns the number of bytes."""
         taken = 0
-        if len(self._workers) < len(self.plans):
-            self._workers = {name: self._workers.get(name) or self._begin(name) for name in self.plans}
         for name, worker in self._workers.items():
             if not worker.broken:
                 try:
@@ -221,7 +218,8 @@ class ObservedRun:
         try:
             taken = worker.read(limit, self.files, now)
         except Rewritten:
-            self._workers[name] = self._begin(name)
+            self._look_again(name)
+            self._workers[name] = self.new_worker(name)
             return 1
         worker.tick(now)
         if mixed := self._mixed(worker):
@@ -235,10 +233,6 @@ class ObservedRun:
                 self._look_again(name)
             self._shown[name] = worker
         return taken
-
-    def _begin(self, name: str) -> Observer:
-        self._look_again(name)
-        return self.new_worker(name)
 
     def _look_again(self, name: str) -> None:
         """Look at the files of a worker once more: they may have been rewritten since, by another tool."""

@@ -5,19 +5,17 @@ While a root or the folder of a run cannot be read, its last content stays in me
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from ..settings.record import SUFFIX
-from .files import FileStatus, Folder, listing, statuses
+from .files import FileStatus, Folder, statuses
 from .layout import group_name
 from .unusable import Faults
 
 _log = logging.getLogger(__name__)
 
-_T = TypeVar("_T")
 RunKey = tuple[Path, str]
 """Folder and name of a run."""
 
@@ -65,24 +63,27 @@ class Roots:
 
     def __init__(self, paths: Sequence[Path], faults: Faults) -> None:
         once = {path.resolve(): path for path in reversed(paths)}  # even if they are spelled differently
-        self._roots = {path: Folder(path) for path in reversed(once.values())}
-        self.paths = list(self._roots)
+        self.paths = list(reversed(once.values()))
+        self._roots = [Folder(path) for path in self.paths]
         self._faults = faults
+        self._folders: dict[Path, Folder] = {}  # of runs
         self._beside: dict[RunKey, list[str]] = {}  # the files of runs without a folder
         self._unlisted: dict[Path, str] = {}  # why each of these folders cannot be read
+        self._elapsed = 0.0
 
     @property
     def lost(self) -> dict[Path, str]:
         """Why roots cannot be read, by root; only roots that cannot be read at the moment."""
-        return {path: self._unlisted[path] for path in self._roots if path in self._unlisted}
+        return {path: self._unlisted[path] for path in self.paths if path in self._unlisted}
 
     def look(self, elapsed: float) -> tuple[set[RunKey], list[RunKey]]:
         """The runs that have disappeared since the last look, and those that have appeared."""
+        self._elapsed = elapsed
         gone: set[RunKey] = set()
         new: list[RunKey] = []
-        for path, root in self._roots.items():
-            before = root.folders
-            if not self._list(path, partial(root.look, elapsed)):
+        for root in self._roots:
+            path, before = root.path, root.folders
+            if not self._list(root):
                 continue
             beside: dict[RunKey, list[str]] = defaultdict(list)
             for file in root.files:
@@ -93,29 +94,31 @@ class Roots:
             new += [(path / name, name) for name in root.folders - before]
             new += [key for key in beside if key not in self._beside]
             self._beside = {key: files for key, files in self._beside.items() if key not in gone} | beside
+        for folder, _ in gone:
+            self._folders.pop(folder, None)
         return gone, new
 
-    def files(self, key: RunKey, content: Folder | None, elapsed: float) -> Mapping[str, FileStatus] | None:
-        """The files of a run; None if they are unknown. `content` is the folder of a run that is in memory."""
+    def files(self, key: RunKey) -> Mapping[str, FileStatus] | None:
+        """The files of a run; None if they are unknown."""
         folder, _ = key
         if beside := self._beside.get(key):
             return None if folder in self._unlisted else statuses(folder, beside)
-        if content:
-            listed = self._list(folder, partial(content.look, elapsed))
-            return None if listed is None else statuses(folder, content.files)
-        found = self._list(folder, partial(listing, folder))
-        return found.files if found else None
+        if (content := self._folders.get(folder)) is None:
+            content = self._folders[folder] = Folder(folder)
+        return None if self._list(content) is None else statuses(folder, content.files)
 
-    def _list(self, folder: Path, look: Callable[[], _T]) -> _T | None:
+    def _list(self, folder: Folder) -> bool | None:
+        """List a folder if necessary; returns whether its entries have changed, None if it cannot be read."""
+        path = folder.path
         try:
-            found = look()
+            changed = folder.look(self._elapsed)
         except OSError as error:
-            if isinstance(error, FileNotFoundError) and folder not in self._roots:
+            if isinstance(error, FileNotFoundError) and path not in self.paths:
                 return None  # the run was removed a moment ago
-            if folder not in self._unlisted:
-                self._faults.say("folder", f"{folder} cannot be read: {error.strerror}; expected a folder of runs")
-            self._unlisted[folder] = error.strerror or type(error).__name__
+            if path not in self._unlisted:
+                self._faults.say("folder", f"{path} cannot be read: {error.strerror}; expected a folder of runs")
+            self._unlisted[path] = error.strerror or type(error).__name__
             return None
-        if self._unlisted.pop(folder, None) is not None:
-            _log.info("%s can be read again", folder)
-        return found
+        if self._unlisted.pop(path, None) is not None:
+            _log.info("%s can be read again", path)
+        return changed

@@ -123,7 +123,8 @@ class Recognition:
         known.problem = ""
         found = _recognised(head)
         known.unrecognised = None if found.tool else checksum
-        known.foreign = "" if found.tool else _foreign(head)
+        foreign = (f"it is {what}; " for what, pattern in _FOREIGN.items() if pattern.search(head))
+        known.foreign = "" if found.tool else next(foreign, "")
         return found
 
     def _report_unrecognised(self, name: str, known: _Known, files: Mapping[str, FileStatus], now: float) -> None:
@@ -134,11 +135,6 @@ class Recognition:
             path = self._folder / name
             known.problem = f"{path} is ignored: {known.foreign}expected the output of {names()}"
             self._say("unrecognised", known.problem, name)
-
-
-def _foreign(head: bytes) -> str:
-    """What a file that no tool recognises is instead, a clause with a semicolon; empty if unknown."""
-    return next((f"it is {what}; " for what, pattern in _FOREIGN.items() if pattern.search(head)), "")
 
 
 def _recognised(head: bytes) -> WatchedFile:

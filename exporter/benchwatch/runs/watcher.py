@@ -238,7 +238,7 @@ class Runs:
         newest = islice(reversed(self._empty), _EMPTY_WATCHED)
         for key in dict.fromkeys([*new, *turn, *newest]):
             self._unseen.pop(key, None)
-            files = self.roots.files(key, None, self._elapsed) or {}
+            files = self.roots.files(key) or {}
             before = self._unloaded.pop(key, None)
             if not files or files == before:
                 self._unloaded[key] = files
@@ -260,7 +260,7 @@ class Runs:
             self._found.clear()
 
     def _look_at(self, key: RunKey, run: ObservedRun, now: float) -> None:
-        files = self.roots.files(key, run.content, self._elapsed)
+        files = self.roots.files(key)
         if not files:
             if files is not None:  # it has none any more
                 del self._runs[key]

@@ -9,6 +9,7 @@ import gzip
 import logging
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import suppress
 from ipaddress import ip_address
 
 from aiohttp import web
@@ -26,7 +27,6 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _log = logging.getLogger("benchwatch.server")
 _COMPRESS_IN_THREAD = 1_000_000
 """Bytes above which a page is compressed in a thread, so that nothing else waits."""
-_CODING = re.compile(r"\s*([A-Za-z*-]+)\s*(?:;\s*q\s*=\s*([0-9.]+)\s*)?")
 
 
 class Refused(Exception):
@@ -101,13 +101,10 @@ def on_loopback(request: web.Request) -> bool:
 def accepts_gzip(accept_encoding: str) -> bool:
     """Whether an Accept-Encoding header (RFC 9110, 12.5.3) allows gzip."""
     weights: dict[str, float] = {}
-    for part in accept_encoding.split(","):
-        match = _CODING.fullmatch(part)
-        if match:
-            try:
-                weights[match[1].lower()] = float(match[2] or 1)
-            except ValueError:
-                continue
+    for part in accept_encoding.lower().replace(" ", "").split(","):
+        coding, _, weight = part.partition(";q=")
+        with suppress(ValueError):
+            weights[coding] = float(weight or 1)
     return weights.get("gzip", weights.get("*", 0.0)) > 0
 
 

@@ -84,10 +84,13 @@ async def serve(
     mapping = load_mapping(settings.nutanix, base)
     hosts = {*settings.web.hosts, *(host for address in addresses if (host := listen_address(address)[0]))}
     pollers = start_pollers(settings.nutanix, mapping)
+    exporter = Exporter(runs, pollers, others, push, settings.runs.limits, own)
     runner = None
     try:
         app = make_app(
-            *(Exporter(runs, pollers, others, push, settings.runs.limits, own), pushes, own),
+            exporter,
+            pushes,
+            own,
             clock=time.time,
             config=config,
             hosts=hosts,

@@ -49,7 +49,7 @@ class Exporter:
         self._exposition = Exposition(limits)
         self._ready = False
         self._vdisks: dict[str, tuple[Status, list[Vdisk]]] = {}
-        self._shown: dict[Observer, tuple[object, Worker | Exception]] = {}
+        self._shown: dict[Observer, tuple[object, Worker]] = {}
 
     def render(self, parts: frozenset[Part]) -> str:
         """The exposition of these parts."""
@@ -115,20 +115,15 @@ class Exporter:
         version = worker.version, silent(worker)
         known = self._shown.get(worker)
         if known is None or known[0] != version:
-            known = self._shown[worker] = version, self._made(worker)
-        found = known[1]
-        if isinstance(found, Exception):
-            sentence = f"cannot show its figures: {type(found).__name__}; see the log"
-            return Worker(worker.run, worker.name, worker.tool.name, worker.phase, reason=sentence)
+            try:
+                found = shown(worker)
+            except Exception as error:  # a bug in one worker must not affect the others
+                self._exposition.failed(worker, "view", error)
+                sentence = f"cannot show its figures: {type(error).__name__}; see the log"
+                found = Worker(worker.run, worker.name, worker.tool.name, worker.phase, reason=sentence)
+            known = self._shown[worker] = version, found
         remark = self._exposition.remark(worker)
-        return replace(found, reason="; ".join(filter(None, (found.reason, remark)))) if remark else found
-
-    def _made(self, worker: Observer) -> Worker | Exception:
-        try:
-            return shown(worker)
-        except Exception as error:  # a bug in one worker must not affect the others
-            self._exposition.failed(worker, "view", error)
-            return error
+        return replace(known[1], reason="; ".join(filter(None, (known[1].reason, remark)))) if remark else known[1]
 
     def _cvm(self, poller: Poller) -> Cvm:
         """The CVM; the vdisks of each poll are read once."""

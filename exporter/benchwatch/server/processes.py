@@ -5,7 +5,6 @@ From the proc file system (proc(5)): `stat` and `diskstats` say whether anything
 root of all. Where there is no such file, its figures are absent.
 """
 
-import heapq
 import os
 import time
 from collections import defaultdict
@@ -53,8 +52,8 @@ class Processes:
         self._proc = proc
         self._clock = clock
         self._looked = self._due = clock()
-        self._busy: tuple[float, float] | None = None
-        self._disks: dict[str, float] = {}
+        self._spent: tuple[float, float] | None = None  # ticks of all processors, and idle ones
+        self._disks: dict[str, float] = {}  # busy seconds by name
         self._used: dict[Family, Used] = {}
         self._samples: Sequence[Sample] = ()
         self._version = 0
@@ -77,21 +76,24 @@ class Processes:
         return iter(self._samples)
 
     def _look(self, seconds: float) -> Iterator[Sample]:
-        busy = {PROCESSORS: self._processors_busy(), DISK_BYTES: self._disk_busy(seconds)}
-        reading = {PROCESSORS: _processor_seconds, DISK_BYTES: _disk_bytes}
-        for family, read in reading.items():
+        for family, is_busy, read in (
+            (PROCESSORS, self._processors_busy(), _processor_seconds),
+            (DISK_BYTES, self._disk_busy(seconds), _disk_bytes),
+        ):
             before = self._used.pop(family, None)
-            if not busy[family]:
+            if not is_busy:
                 continue
-            each = ((pid, read(f"{self._proc}/{pid}")) for pid in _numbers(self._proc))
-            now = self._used[family] = {pid: used for pid, used in each if used}
+            with os.scandir(self._proc) as found:
+                pids = [entry.name for entry in found if entry.name.isdigit()]
+            now = self._used[family] = {pid: one for pid in pids if (one := read(f"{self._proc}/{pid}"))}
             if before is not None:
-                names: dict[str, float] = defaultdict(float)
+                rates: dict[str, float] = defaultdict(float)
                 for pid, (name, used) in now.items():
                     earlier = before.get(pid, ("", 0.0))[1]
-                    names[name] += (used - earlier if used >= earlier else used) / seconds
-                most = heapq.nlargest(_MOST, names.items(), key=lambda item: item[1])
-                yield from (Sample(family, (self._host, name), rate) for name, rate in most if rate >= _LEAST[family])
+                    rates[name] += (used - earlier if used >= earlier else used) / seconds
+                for name, rate in sorted(rates.items(), key=lambda item: item[1], reverse=True)[:_MOST]:
+                    if rate >= _LEAST[family]:
+                        yield Sample(family, (self._host, name), rate)
 
     def _processors_busy(self) -> bool:
         """Whether at least half of them have been busy since the last look."""
@@ -99,13 +101,10 @@ class Processes:
             ticks = [float(word) for word in (self._proc / "stat").read_text().split("\n", 1)[0].split()[1:9]]
         except (OSError, ValueError):
             return False
-        spent = sum(ticks), ticks[3] + ticks[4]  # all, and idle or waiting for a disk
-        before, self._busy = self._busy, spent
-        return (
-            before is not None
-            and spent[0] - before[0] > 0
-            and 1 - ((spent[1] - before[1]) / (spent[0] - before[0])) >= _BUSY
-        )
+        before, self._spent = self._spent, (sum(ticks), ticks[3] + ticks[4])  # the latter wait for disks, or for work
+        if before is None or self._spent[0] <= before[0]:
+            return False
+        return 1 - (self._spent[1] - before[1]) / (self._spent[0] - before[0]) >= _BUSY
 
     def _disk_busy(self, seconds: float) -> bool:
         """Whether one of its disks has been busy for some of the time since the last look."""
@@ -118,23 +117,13 @@ class Processes:
         return any(name in before and spent - before[name] >= _DISK_BUSY * seconds for name, spent in disks.items())
 
 
-def _numbers(proc: Path) -> Iterator[str]:
-    with os.scandir(proc) as found:
-        yield from (entry.name for entry in found if entry.name.isdigit())
-
-
 def _read(path: str) -> bytes:
-    """What a file has; nothing if its process is gone meanwhile, or somebody else's. Quicker than a Path."""
+    """What a file has; nothing if its process is gone meanwhile, or somebody else's."""
     try:
-        place = os.open(path, os.O_RDONLY)
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 (quicker than a Path)
+            return file.read(4096) or b""
     except OSError:
         return b""
-    try:
-        return os.read(place, 4096)
-    except OSError:
-        return b""
-    finally:
-        os.close(place)
 
 
 def _processor_seconds(folder: str) -> tuple[str, float] | None:

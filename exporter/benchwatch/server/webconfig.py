@@ -73,8 +73,7 @@ class Users:
         self._hashes = {user.encode(): digest.encode() for user, digest in hashes.items()}
         self._stand_in = max(self._hashes.values(), key=lambda digest: digest.split(b"$")[2])  # the highest cost
         self._key = os.urandom(32)
-        self._right: set[bytes] = set()
-        self._wrong: dict[bytes, None] = {}
+        self._known: dict[bytes, bool] = {}  # whether each password that was checked is right
         self._one_at_a_time = asyncio.Lock()
 
     async def admitted(self, authorization: str | None) -> str:
@@ -86,22 +85,14 @@ class Users:
         name: str = given.login
         user, password = name.encode(), given.password.encode()[:_LONGEST]
         seal = hashlib.blake2b(user + b":" + password, key=self._key).digest()
-        if not self._knows(seal):
+        if seal not in self._known:
             async with self._one_at_a_time:
-                if not self._knows(seal):  # another request with it may have waited too
-                    self._remember(seal, await asyncio.to_thread(self._verify, user, password))
-        return name if seal in self._right else ""
-
-    def _knows(self, seal: bytes) -> bool:
-        return seal in self._right or seal in self._wrong
-
-    def _remember(self, seal: bytes, right: bool) -> None:
-        if right:
-            self._right.add(seal)
-            return
-        self._wrong[seal] = None
-        if len(self._wrong) > _WRONG_REMEMBERED:
-            del self._wrong[next(iter(self._wrong))]
+                if seal not in self._known:  # another request with it may have waited too
+                    self._known[seal] = await asyncio.to_thread(self._verify, user, password)
+                    wrong = [known for known, right in self._known.items() if not right]
+                    if len(wrong) > _WRONG_REMEMBERED:
+                        del self._known[wrong[0]]
+        return name if self._known.get(seal) else ""
 
     def _verify(self, user: bytes, password: bytes) -> bool:
         try:
