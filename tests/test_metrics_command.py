@@ -51,7 +51,7 @@ def test_runs_of_the_same_name_keep_their_records(
         place(f"{folder}/a/db.out", RECORDINGS / "pgbench/tpcb-15.18.out")
         place(f"{folder}/a/run.yaml", f"labels: {{of: {folder}}}".encode())
     assert main(["metrics", str(tmp_path / "runs/x/a"), str(tmp_path / "runs/y/a")]) == 0
-    labels = re.findall(r'benchwatch_run_info\{run="[^"]*/([xy])/a/a",.*,of="(.)"', capsys.readouterr().out)
+    labels = re.findall(r'benchwatch_run_info\{run="[^"]*/([xy])/a",.*,of="(.)"', capsys.readouterr().out)
     assert labels == [("x", "x"), ("y", "y")]
 
 

@@ -36,13 +36,13 @@ def test_each_run_has_the_sentence_of_benchwatch_why_or_one_that_says_why_there_
         why(
             ON,
             "path",
-            "pgbench on h takes 4.5 ms. Because of 1.5 ms. Processors are ruled out. No objective is set. Not seen: it.",
+            "pgbench on h takes 4.5 ms. Because of 1.5 ms. Disks are ruled out. No objective is set. Not seen: it.",
         ),
         *(slow(run) for run in ("why", "unsaid")),
         *(ratio(run, value) for run, value in (("why", 9), ("unsaid", 9), ("usual", 1.2), ("noise", 2))),
     ]
     shown = {
-        '{run="why", layer="path", text="Because of 1.5 ms. Processors are ruled out."}': 1.0,
+        '{run="why", layer="path", text="Because of 1.5 ms. Disks are ruled out."}': 1.0,
         '{run="unsaid", text="Slow. For the cause: benchwatch serve --prometheus.url=..."}': 1.0,
         '{run="usual", text="As usual."}': 1.2,
         '{run="noise", text="Slower than usual, but within its noise."}': 2.0,
