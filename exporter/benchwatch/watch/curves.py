@@ -160,7 +160,7 @@ def _panel(
 ) -> list[Text]:
     said = text(f": last {write(last)}", "dim")
     if usual is not None:
-        said = joined([said, text(f", usually {write(usual)}", "yellow")], "")
+        said = joined([said, text(f", usually {write(usual)}", "dim")], "")
     name = text(title, "dim")
     name.truncate(max(1, width - said.cell_len), overflow="ellipsis")
     highest = max((value for value in values if value is not None), default=None)
@@ -173,8 +173,8 @@ def _panel(
     drawn = [fitted(joined([name, said], ""), width)]
     for place, (label, row) in enumerate(zip(labels, rows, strict=True)):
         bars = text(row.replace(" ", "─").replace("█", "━") if place == at else row, "blue")
-        bars.highlight_words("─", "yellow")
-        bars.highlight_words("━", "yellow on blue")
+        bars.highlight_words("─", "white")
+        bars.highlight_words("━", "white on blue")
         bars.highlight_words("_", "bold red")
         drawn.append(fitted(joined([text(f"{label:>{_LABEL}}", "dim"), bars], " "), width))
     return drawn

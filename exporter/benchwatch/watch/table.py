@@ -96,7 +96,7 @@ class RunTable:
         """A run; with `most`, in at most so many lines, but at least with one row, without remarks."""
         drawn = [self._title(run)]
         if run.slow and run.is_slow:
-            drawn += [text(f"  {part}", _SLOW) for part in wrap(printable(run.slow.text), max(1, self._width - 2))]
+            drawn += [text(f"  {part}", "yellow") for part in wrap(printable(run.slow.text), max(1, self._width - 2))]
         if most is None:
             for row in (*run.totals, *run.rows):
                 drawn += self._row(row, [note for note in row.notes if every_note or note.bad], every_note)
@@ -159,7 +159,7 @@ class RunTable:
         """The usual values of a slow run's row."""
         rate, latency = figures.rate(row.usual.rate), figures.latency(row.usual.latency)
         drawn = columns(text("  usually"), 2 + self._name + 1 + _AGE, [(text(rate), _RATE), (text(latency), _FIGURE)])
-        drawn.stylize("yellow")
+        drawn.stylize("dim")
         return drawn
 
     def _late(self, row: Row) -> bool:

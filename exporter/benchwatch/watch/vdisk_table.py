@@ -43,7 +43,7 @@ def vdisks(page: Page, usual: Mapping[tuple[str, ...], float], now: float, width
             drawn.append(_row(_name(vdisk), name, _values(vdisk), before))
             if vdisk in below:
                 drawn.append(_row("usually", name, before, before))
-                drawn[-1].stylize("yellow")
+                drawn[-1].stylize("dim")
         return [*drawn, *more]
 
     sizes = (min(wanted, 3 + min(len(mapped), 2)), wanted, wanted, 2 + len(each) + len(known))
