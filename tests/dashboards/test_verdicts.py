@@ -36,13 +36,14 @@ def test_each_run_has_the_sentence_of_benchwatch_why_or_one_that_says_why_there_
         why(
             ON,
             "path",
-            "pgbench on h takes 4.5 ms. Because of 1.5 ms. Disks are ruled out. No objective is set. Not seen: it.",
+            "pgbench on h takes 4.5 ms. Because of 1.5 ms: it is full; writes of the data vdisk 4 take 2.1 ms. "
+            "Disks are ruled out: 1.2 ms. No objective is set. Not seen: it.",
         ),
         *(slow(run) for run in ("why", "unsaid")),
         *(ratio(run, value) for run, value in (("why", 9), ("unsaid", 9), ("usual", 1.2), ("noise", 2))),
     ]
     shown = {
-        '{run="why", layer="path", text="Because of 1.5 ms. Disks are ruled out."}': 1.0,
+        '{run="why", layer="path", text="Because of 1.5 ms: it is full."}': 1.0,
         '{run="unsaid", text="Slow. For the cause: benchwatch serve --prometheus.url=..."}': 1.0,
         '{run="usual", text="As usual."}': 1.2,
         '{run="noise", text="Slower than usual, but within its noise."}': 2.0,
@@ -90,7 +91,7 @@ def test_the_bars_are_the_stages_of_the_last_picture(tmp_path: Path) -> None:
         *(stage(f"_x20 {value}x30 stale", "log device", when) for when, value in (("usual", 0.001), ("now", 0.04))),
     ]
     loads.append(stage("_x20 0.0001x30 stale", "lock", "now"))
-    shown = {f'{{when="{when}", stage="log device"}}': one for when, one in (("usual", 0.001), ("while slow", 0.04))}
+    shown = {f'{{when="{when}", stage="log device"}}': one for when, one in (("usual", 0.001), ("slow", 0.04))}
     shows(tmp_path, expression("spike", "barchart"), loads, shown)
 
 

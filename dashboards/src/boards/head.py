@@ -50,8 +50,10 @@ def verdict(window: str = "") -> str:
         last = f"topk by (run) (1, max by (run, layer, text) (max_over_time(timestamp({_WHY})[{window}:1s])))"
     else:
         last = f"topk by (run) (1, max by (run, layer, text) ({_WHY}))"
-    # Its cause alone: columns have latency and objective, graphs the number of requests, and no data.
-    last = f'label_replace({last}, "text", "$1", "text", ".+?[.] (.+?)( (No objective|The objective|Not seen).*)?")'
+    # Its cause alone: columns have latency and objective, graphs processors, other vdisks, requests and no data.
+    rest = "( ([A-Z][a-z]+ are ruled out|No objective|The objective|Not seen).*)?"
+    said = f".+?[.] (.+?)(; (reads|writes) of the .+?)?[.]{rest}"
+    last = f'label_replace({last}, "text", "$1.", "text", "{said}")'
     last = f'label_replace({last}, "text", "$1$2", "text", "(.+) [(][0-9][^)]+ usually [^)]+[)](.+)")'
     if window:
         over = f'label_replace({last}, "text", "Over. $1", "text", "(.+)")'

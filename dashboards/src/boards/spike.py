@@ -145,7 +145,7 @@ def _waterfall() -> dashboard.Panel:
         "",
         "What a mean operation of the run that was slow last in the time range waits for, usually and then, as "
         "benchwatch why has it. The stages add up to its latency; those below 1 % are left out.",
-        now(f'label_replace({shown}, "when", "while slow", "when", "now")'),
+        now(f'label_replace({shown}, "when", "slow", "when", "now")'),
         category="when\\stage",
         unit="s",
         bad="the stage that is long now and was not: the time is lost there.",
