@@ -466,9 +466,9 @@ def test_the_page_of_a_slow_run_begins_with_what_a_reader_asks(url: str, place: 
         ["mean latency", "6 ms", "49 ms", "8.2 x usual"],
         ["processors of client1", "10 % busy", "10 % busy", "not the cause"],
         ["processors of db1", "25 % busy", "25 % busy", "not the cause"],
-        ["log disk sdb: writes", "500/s of 800 µs", "90/s of 74.7 ms", "93 x slower"],
-        ["data disk sdc: writes", "100/s of 1 ms", "100/s of 1 ms", "–"],
-        ["data disk sdc: reads", "800/s of 500 µs", "800/s of 500 µs", "–"],
+        ["log disk sdb: writes", "500/s at 800 µs", "90/s at 74.7 ms", "93 x slower"],
+        ["data disk sdc: writes", "100/s at 1 ms", "100/s at 1 ms", "–"],
+        ["data disk sdc: reads", "800/s at 500 µs", "800/s at 500 µs", "–"],
     ]
 
 
@@ -536,6 +536,11 @@ def test_the_head_says_whether_the_oplog_absorbs_the_writes_of_each_vdisk(url: s
             shares = {("45269", "data"): np.where(slow, 0.85, 0.9), ("40043", "log"): np.where(slow, 0.4, 1.0)}
             return [Samples({"vdisk": vdisk, "role": role}, times, share) for (vdisk, role), share in shares.items()]
 
+        def firing(self) -> list[dict[str, dict[str, str]]]:
+            spikes = ({"alertname": "VdiskLatencySpike", "vm": vm, "vdisk": vdisk} for vm, vdisk in alerts)
+            return [{"labels": {"severity": "critical", **labels}} for labels in (*spikes, {"alertname": "CvmDown"})]
+
+    alerts = [("pg1", "40043"), ("pg1", "45269"), ("other", "7")]
     found = slow_timelines(place)
     prometheus = WithVdisks(url)
     known = slowness(prometheus, view("tpcb", found))
@@ -544,6 +549,10 @@ def test_the_head_says_whether_the_oplog_absorbs_the_writes_of_each_vdisk(url: s
     tree = LexborHTMLParser(answers(prometheus, known._replace(slow=of_vm), found))
     cells = [[cell.text(strip=True) for cell in row.css("th, td")] for row in tree.css("tr")]
     assert cells[-2:] == [
-        ["oplog of log vdisk 40043", "100 % of writes", "40 % of writes", "not absorbed"],
+        ["oplog of log vdisk 40043", "100 % of writes", "40 % of writes", "60 % bypass it"],
         ["oplog of data vdisk 45269", "90 % of writes", "85 % of writes", "absorbed"],
     ]
+    said = tree.css("dd")[-1].text(separator=" ", strip=True)
+    assert said == "2 alerts fire VdiskLatencySpike critical (and 1 more) CvmDown critical", (
+        "not those of other machines"
+    )

@@ -45,7 +45,7 @@ _Alert = Mapping[str, Mapping[str, str]]
 def answers(prometheus: Prometheus, found: Slowness, timelines: Sequence[Timeline]) -> str:
     """The head as HTML. Raises PrometheusError."""
     run, last = found.run.run, found.slow[-1] if found.slow else None
-    firing = [one for one in prometheus.firing() if _labels(one).get("run") in (None, run) and _name(one) != UNSEEN]
+    firing = [one for one in prometheus.firing() if _concerns(_labels(one), run, last) and _name(one) != UNSEEN]
     said = [("Why", in_html(sentence(last)))] if last else []
     said += [("Objective", in_html(objectives(timelines, None) or "none set")), ("Alerts", _alerts(firing, run))]
     lines = "".join(f"<dt>{name}</dt><dd>{html}</dd>" for name, html in said)
@@ -55,6 +55,15 @@ def answers(prometheus: Prometheus, found: Slowness, timelines: Sequence[Timelin
         columns = [Column("", right=False), *map(Column, heads), Column(" ", right=False)]
         figures = table_html(Table(columns, list(_figures(prometheus, found, last))))
     return f'{_state(found, last)}<div class="answers"><dl>{lines}</dl>{figures}</div>'
+
+
+def _concerns(labels: Mapping[str, str], run: str, last: Explanation | None) -> bool:
+    """Whether an alert is about the run or, if it names none, about a machine that the slow run uses, or about none."""
+    if "run" in labels or last is None:
+        return labels.get("run", run) == run
+    facts = last.facts
+    known = (("host", facts.hosts), ("vm", {facts.machine} - {""}))
+    return all(not names or labels.get(label) is None or labels[label] in names for label, names in known)
 
 
 def _state(found: Slowness, last: Explanation | None) -> str:
@@ -142,7 +151,7 @@ def _disk(
         waits.append(spent / done if done >= 1 else 0.0)
     if max(rates) < 1:
         return None
-    cells = [f"{count(rate)}/s{f' of {time(wait)}' if wait else ''}" for rate, wait in zip(rates, waits, strict=True)]
+    cells = [f"{count(rate)}/s{f' at {time(wait)}' if wait else ''}" for rate, wait in zip(rates, waits, strict=True)]
     slower = waits[1] / waits[0] if waits[0] else 0.0
     said = f"{slower:.2g} x slower" if slower >= _SLOWER else ""
     if rates[1] >= max(_BURSTS * rates[0], rates[0] + _FEW):
@@ -163,7 +172,7 @@ def _oplog(prometheus: Prometheus, machine: str, *windows: tuple[float, float]) 
         if before is not None and len(now):
             absorbs = now[-1] >= _ABSORBS
             cells = [f"{100 * share:.0f} % of writes" for share in (before, now[-1])]
-            said = "absorbed" if absorbs else "not absorbed"
+            said = "absorbed" if absorbs else f"{100 - 100 * now[-1]:.0f} % bypass it"
             yield TableRow([f"oplog of {role} vdisk {vdisk}", *cells, said], mark="" if absorbs else "bad")
 
 
@@ -186,7 +195,7 @@ def _alert(name: str, alerts: Sequence[_Alert], run: str) -> str:
     annotations = alerts[0].get("annotations", {})
     said = (annotations.get("summary", "") or annotations.get("description", "")).replace(f"{run}/", "")
     things = {tuple(sorted((k, v) for k, v in _labels(one).items() if k != "severity")) for one in alerts}
-    more = f" ({len(things)} in all)" if len(things) > 1 else ""
+    more = f" (and {len(things) - 1} more)" if len(things) > 1 else ""
     severity = _labels(alerts[0]).get("severity", "")
     kind = "bad" if severity == _CRITICAL else "warn"
     return (
