@@ -19,6 +19,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ["XDG_CACHE_HOME"] = os.devnull
 # What is printed is as wide as it is anywhere, whatever the terminal.
 os.environ.pop("COLUMNS", None)
+# argparse looks for translations of each of its words, on disk and in each command.
+os.environ["LANGUAGE"] = "C"
 # Prometheus and its tools live shortly here: less collecting of garbage is a quarter less processor time.
 os.environ.setdefault("GOGC", "1000")
 os.environ.setdefault("GOMEMLIMIT", "512MiB")

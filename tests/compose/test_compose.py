@@ -30,7 +30,7 @@ def environment() -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
 
 
-class Loader(yaml.SafeLoader):
+class Loader(yaml.CSafeLoader):
     """Reads what replaces a value of the file below as any other."""
 
 

@@ -10,6 +10,7 @@ import re
 import shutil
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,7 +60,8 @@ class Recording(NamedTuple):
         return folder
 
 
-def groups() -> dict[str, Sequence[Recording]]:
+@cache
+def groups() -> Mapping[str, Sequence[Recording]]:
     """All recordings by group, named `<tool>/<group>`; in a group, in the order of versions."""
     found: dict[str, list[Recording]] = defaultdict(list)
     for tool in TOOLS:

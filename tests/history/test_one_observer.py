@@ -7,7 +7,8 @@ what one shows that begins now. At the end, so does the replay that all offline 
 
 import os
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,13 +43,16 @@ SETTINGS, BUCKETS = RunsSettings(), Buckets(1)
 Page = Mapping[tuple[str, ...], object]
 
 
-def recordings(tool: str) -> Iterator[Recording]:
+@cache
+def recordings(tool: str) -> Sequence[Recording]:
     """The newest recording of each group that has output of a moderate size."""
+    found = []
     for name, group in groups().items():
         newest = group[-1]
         size = sum(path.stat().st_size for path in newest.files.values())
         if name.startswith(f"{tool}/") and 0 < size < LARGEST:
-            yield newest
+            found.append(newest)
+    return found
 
 
 def shown(workers: Iterable[Observer]) -> Page:
@@ -123,7 +127,7 @@ def test_whoever_reads_a_run_shows_the_same(
 ) -> None:
     monkeypatch.setattr(stream, "birth", lambda _path: None)  # a copy was created today
     chance, lines = random.Random(part_of_them), []
-    for recording in list(recordings(tool))[part_of_them::PARTS]:
+    for recording in recordings(tool)[part_of_them::PARTS]:
         contents = {name: path.read_bytes() for name, path in recording.files.items()}
         lines += differing(recording, contents, chance, tmp_path, rotated=False)
     assert not lines, "\n".join(lines)
@@ -136,7 +140,7 @@ def test_rotated_files_and_those_of_two_tools_look_the_same_too(
 ) -> None:
     monkeypatch.setattr(stream, "birth", lambda _path: None)
     chance, lines = random.Random(tool), []
-    every = list(recordings(tool))
+    every = recordings(tool)
     others = [one for name in TOOLS if name != tool for one in recordings(name)]
     for recording in chance.sample(every, min(SHAPED, len(every))):
         contents = {name: path.read_bytes() for name, path in recording.files.items()}

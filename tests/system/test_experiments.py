@@ -49,7 +49,7 @@ def test_huge_pages_compares_three_kinds_and_gives_the_pages_back(tmp_path: Path
     with HUGE_PAGES[0].open() as machine:  # these are its own: tests of another checkout wait
         fcntl.flock(machine, fcntl.LOCK_EX)
         before = [pages.read_text() for pages in HUGE_PAGES]
-        printed = experiment("huge-pages", tmp_path, seconds=2, warmup=1, repeats=1, scale=2)
+        printed = experiment("huge-pages", tmp_path, seconds=2, warmup=1, repeats=1, scale=2, rate=100)
         assert [pages.read_text() for pages in HUGE_PAGES] == before
     for kind in ("default", "2MB", "1GB"):
         assert re.search(rf"huge-pages-\S+-{kind}\b", printed), printed

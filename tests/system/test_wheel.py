@@ -74,11 +74,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def install(wheel: Path, tmp_path: Path) -> Callable[[str], Path]:
+def install(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
     """Installs the wheel into a new environment of that Python; gives the environment."""
 
     def install(python: str) -> Path:
         place = tmp_path / "environment"
+        monkeypatch.delenv("PYTHONPATH", raising=False)  # what a developer set there would be found first
         done(python, "-m", "venv", "--without-pip", place)
         into = [*PIP, "--python", place / "bin/python", "install", "--no-compile"]
         if FROM_INDEX:

@@ -98,6 +98,7 @@ def test_a_recorded_run_has_the_same_sentence_from_each_server(
     assert "usually slow more" in said
 
 
+@pytest.mark.slow(9)
 def test_the_engine_sees_a_lock_beside_victoriametrics_within_seconds(
     processes: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

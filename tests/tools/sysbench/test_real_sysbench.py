@@ -23,7 +23,7 @@ def sysbench(folder: Path, *arguments: str) -> bytes:
 
 @pytest.mark.parametrize("test", ["cpu", "threads", "memory"])
 def test_events_are_counted_and_timed(tmp_path: Path, test: str) -> None:
-    output = sysbench(tmp_path, test, "--time=3", *(["--memory-total-size=1T"] if test == "memory" else []), "run")
+    output = sysbench(tmp_path, test, "--time=2", *(["--memory-total-size=1T"] if test == "memory" else []), "run")
     assert misread(output) == []
     state = state_of(output)
     found = values(state)
@@ -38,7 +38,7 @@ def test_events_are_counted_and_timed(tmp_path: Path, test: str) -> None:
 def test_bytes_of_files_are_those_of_whole_blocks(tmp_path: Path) -> None:
     files = ["fileio", "--file-total-size=4M", "--file-num=2"]
     subprocess.run(["sysbench", *files, "prepare"], cwd=tmp_path, check=True, capture_output=True, timeout=PATIENCE)
-    output = sysbench(tmp_path, *files, "--file-test-mode=rndrw", "--time=3", "run")
+    output = sysbench(tmp_path, *files, "--file-test-mode=rndrw", "--time=2", "run")
     assert misread(output) == []
     state = state_of(output)
     found = values(state)
