@@ -7,8 +7,7 @@ import pytest
 from benchwatch.metrics.prometheus import Samples
 from benchwatch.why.judging import usual_of_kin
 from benchwatch.why.past import explanations
-from benchwatch.why.reports import seen_run
-from benchwatch.why.seen import Seen
+from benchwatch.why.seen import Seen, seen_run
 from tests.lab.why import Recorded
 
 from .scenes import FAULT, HOSTS, LENGTH, T0, gauge, seen

@@ -7,8 +7,7 @@ import pytest
 from benchwatch.metrics.prometheus import Samples
 from benchwatch.why.explanation import NAMES, NONE, Explanation, period, sentence, waterfall
 from benchwatch.why.judging import slow, why
-from benchwatch.why.reports import seen_run
-from benchwatch.why.seen import Seen
+from benchwatch.why.seen import Seen, seen_run
 
 from . import scenes
 from .scenes import FAULT, LENGTH, T0, gauge, seen

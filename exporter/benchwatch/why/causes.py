@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..values import numbers
-from .explanation import PART, STANDS_OUT, Cause, SlowCase
-from .storage import said_of_wait, slow_disks, storage_causes, waited
+from .explanation import PART, STANDS_OUT, Cause, Explanation
+from .storage import more_used, said_of_wait, slow_disks, storage_causes, waited
 from .waits import OUTSIDE, UNEXPLAINED
 from .window import DATA, LOCK, LOG, OTHER, WORK, Processors
 
@@ -13,33 +13,41 @@ _FULL = 0.95
 """The part of the processors that is busy where none is free."""
 _FREE, _AS_USUAL = 0.75, 0.1
 """Processors that are busy less than that, or hardly more than usual, are ruled out."""
-_PRESSURE, _QUEUE, _STEAL, _MEMORY, _RECLAIM, _SWAP, _RETRANSMITS = 0.1, 0.25, 0.03, 0.02, 1000.0, 100.0, 10.0
+_PRESSURE, _QUEUE, _STEAL, _RETRANSMITS = 0.1, 0.25, 0.03, 10.0
 """The least of each figure of a machine that can matter, in its unit."""
+_MEMORY = (
+    (0.02, ("node_pressure_memory_waiting_seconds_total",)),
+    (1000.0, ("node_vmstat_pgscan_direct",)),
+    (100.0, ("node_vmstat_pswpin", "node_vmstat_pswpout")),
+)
+"""The same for the sums of counters of its memory."""
 
 
-def causes(case: SlowCase) -> Iterator[Cause]:
+def causes(of: Explanation) -> Iterator[Cause]:
     """All that apply, in the order in which they are believed."""
-    of, now, server = case.of, case.now, case.facts.server
-    more, whole = of.more(), of.slower
+    more, whole, now, was, server = of.more(), of.slower, of.now.window, of.usual.window, of.facts.server
     if not whole and of.now.rate >= 0.8 * of.usual.rate:
         return
     if now.silent("node", server) >= 0.5:
         yield Cause("server", f"{server} does not answer: its node_exporter is silent")
     outside = more[OUTSIDE] + more[UNEXPLAINED]
-    processors = {host: (now.processors(host), case.was.processors(host)) for host in {server, *case.facts.clients}}
+    processors = {host: (now.processors(host), was.processors(host)) for host in {server, *of.facts.clients}}
     hot = {host for host, both in processors.items() if _hot(*both)}
-    clients_want = any(_wanted(*processors[host]) for host in case.facts.clients)
-    if server in hot and (outside < 0.5 * whole or not clients_want):
-        yield _server_cpu(case)
-    for host in case.facts.clients & hot:
+    # Everything takes longer where processors are missing.
+    everything = sum(max(0.0, seconds) for seconds in more.values())
+    if server in hot and (outside < 0.5 * whole or not any(_wanted(*processors[host]) for host in of.facts.clients)):
+        yield Cause("server_cpu", _said_of_processors(of, server), everything)
+    for host in of.facts.clients & hot:
         if not whole or outside >= PART * whole:
-            yield Cause("client_cpu", _said_of_processors(case, host), outside)
+            yield Cause("client_cpu", _said_of_processors(of, host), outside)
     if server in hot:
-        yield _server_cpu(case)
-    if _short_of_memory(case):
-        yield Cause("memory", f"{server} is short of memory")
+        yield Cause("server_cpu", _said_of_processors(of, server), everything)
+    for floor, counters in _MEMORY:
+        scarce, usually = (sum(window.rate(name, host=server) or 0.0 for name in counters) for window in (now, was))
+        if _grown(scarce, usually, floor):
+            yield Cause("memory", f"{server} is short of memory")
     up = now.mean("pg_up", host=server)
-    unanswered = max(now.silent("postgres", server), 0.0 if up is None else 1 - up) if case.facts.database else 0.0
+    unanswered = max(now.silent("postgres", server), 0.0 if up is None else 1 - up) if of.facts.database else 0.0
     # Where it goes on, the first reports have the time that their operations waited.
     said = "answers no question" if unanswered >= 0.5 else "answered no question at first"
     silence = [Cause("database", f"PostgreSQL on {server} {said}")] if unanswered >= 0.2 else []
@@ -47,33 +55,27 @@ def causes(case: SlowCase) -> Iterator[Cause]:
         yield from silence
         return
     longest = now.highest("pg_locks_longest_wait_seconds", host=server)
+    lock = Cause("database", _said_of_lock(of, longest), more[LOCK])
     locked = more[LOCK] >= PART * whole and longest >= 0.1
-    slow = slow_disks(case)
+    slow = slow_disks(of)
     on_devices = more[LOG] + more[DATA]
     # Behind a slow device, sessions wait for locks too: as long as their holders wait for some I/Os in a row.
-    slowest = max((disk.now for disk in slow), default=0.0)
-    if locked and more[LOCK] > 2 * on_devices and longest >= 8 * slowest:
-        yield Cause("database", _said_of_lock(case, longest), more[LOCK])
-    checkpoint = _said_of_checkpoint(case)
+    if locked and more[LOCK] > 2 * on_devices and longest >= 8 * max((disk.now for disk in slow), default=0.0):
+        yield lock
+    checkpoint = _said_of_checkpoint(of)
     if checkpoint and (slow or on_devices >= PART * whole):
         yield Cause("database", checkpoint, on_devices + more[OTHER] + more[LOCK])
-    yield from storage_causes(case, slow)
+    yield from storage_causes(of, slow)
     if locked:
-        yield Cause("database", _said_of_lock(case, longest), more[LOCK])
+        yield lock
     yield from silence
-    yield from _outside_storage(case, checkpoint)
-
-
-def _outside_storage(case: SlowCase, checkpoint: str) -> Iterator[Cause]:
-    """Of a run that is slower, after its devices and locks: network, checkpoints, and other work of the database."""
-    more, whole, now, server = case.of.more(), case.of.slower, case.now, case.facts.server
     # Where processors are always full, time outside the database may as well be spent waiting for one.
-    full = any((now.processors(host).busy or 0.0) >= _FULL for host in case.facts.hosts)
-    answered = case.facts.database and now.active is not None and not case.of.now.stuck
+    full = any((now.processors(host).busy or 0.0) >= _FULL for host in of.facts.hosts)
+    answered = of.facts.database and now.active is not None and not of.now.stuck
     if answered and more[OUTSIDE] >= 0.5 * whole and not full:
         yield Cause("network", "between the benchmark and the database", more[OUTSIDE])
-    again, usually = (window.rate("node_netstat_Tcp_RetransSegs", host=server) for window in (now, case.was))
-    if again is not None and _grown(again, usually, _RETRANSMITS):
+    again, usually_again = (window.rate("node_netstat_Tcp_RetransSegs", host=server) for window in (now, was))
+    if again is not None and _grown(again, usually_again, _RETRANSMITS):
         yield Cause("network", f"{again:.0f} segments/s are sent again")
     if checkpoint:
         yield Cause("database", checkpoint, more[DATA] + more[OTHER] + more[WORK])
@@ -83,24 +85,25 @@ def _outside_storage(case: SlowCase, checkpoint: str) -> Iterator[Cause]:
         yield Cause("database", stage if stage != WORK else "its statements take longer", inside)
 
 
-def ruled_out(case: SlowCase, cause: Cause) -> str:
+def ruled_out(of: Explanation) -> str:
     """A sentence: what is surely not the cause, as measured; of processors, otherwise of devices. Empty: nothing is."""
-    if cause.layer == "server":
+    if of.cause.layer == "server":
         return ""
-    if cause.layer not in ("server_cpu", "client_cpu"):
-        used = {host: (case.now.processors(host), case.was.processors(host)) for host in case.facts.hosts}
-        known = {host: (now.busy, was.busy) for host, (now, was) in used.items() if not _hot(now, was)}
-        if any(now is None or was is None or now > max(_FREE, was + _AS_USUAL) for now, was in known.values()):
+    if of.cause.layer in ("server_cpu", "client_cpu"):
+        waits = [one for device in of.facts.devices for one in waited(of, device) if one.usual]
+        if not waits or slow_disks(of):
             return ""
-        if not known or len(known) < len(used):
+        return f"Disks are ruled out: {said_of_wait(of, max(waits, key=lambda one: one.now))}."
+    used = []
+    for host in of.facts.hosts:
+        now, was = of.now.window.processors(host), of.usual.window.processors(host)
+        if now.busy is None or was.busy is None or _hot(now, was) or now.busy > max(_FREE, was.busy + _AS_USUAL):
             return ""
-        host, (now, was) = max(known.items(), key=lambda one: one[1][0] or 0.0)
-        said = f"those of {host} are {100 * (now or 0.0):.0f} % busy, usually {100 * (was or 0.0):.0f} %"
-        return f"Processors are ruled out: {said}."
-    waits = [one for device in case.facts.devices for one in waited(case, device) if one.usual]
-    if not waits or slow_disks(case):
+        used.append((now.busy, was.busy, host))
+    if not used:
         return ""
-    return f"Disks are ruled out: {said_of_wait(case, max(waits, key=lambda one: one.now))}."
+    busy, usually, host = max(used)
+    return f"Processors are ruled out: those of {host} are {100 * busy:.0f} % busy, usually {100 * usually:.0f} %."
 
 
 def _grown(now: float | None, usual: float | None, floor: float) -> bool:
@@ -122,83 +125,63 @@ def _wanted(now: Processors, was: Processors) -> bool:
     return _grown(now.pressure, was.pressure, _PRESSURE) or _grown(now.queue, was.queue, _QUEUE)
 
 
-def _server_cpu(case: SlowCase) -> Cause:
-    """Everything takes longer where processors are missing."""
-    seconds = sum(max(0.0, more) for more in case.of.more().values())
-    return Cause("server_cpu", _said_of_processors(case, case.facts.server), seconds)
-
-
-def _said_of_processors(case: SlowCase, host: str) -> str:
-    now, usually = case.now.processors(host), case.was.processors(host).busy
+def _said_of_processors(of: Explanation, host: str) -> str:
+    now, usually = of.now.window.processors(host), of.usual.window.processors(host).busy
     said = f"the processors of {host or 'its machine'} are {100 * (now.busy or 0.0):.0f} % busy"
     said += "" if usually is None else f", usually {100 * usually:.0f} %"
     said += f", {now.queue + 1:.1f} processes want each" if now.queue and now.queue >= _QUEUE else ""
     said += f"; the hypervisor takes {100 * now.steal:.0f} % (steal)" if now.steal >= _STEAL else ""
-    name, used, before = case.more_used("benchwatch_process_processors", host)
+    name, used, before = more_used(of, "benchwatch_process_processors", host)
     if used - (before or 0.0) >= 0.3:
         said += f"; {name} uses {used:.1f} of them, usually {before or 0.0:.1f}"
     return said
 
 
-def _short_of_memory(case: SlowCase) -> bool:
-    def grown(floor: float, *counters: str) -> bool:
-        now, usual = (
-            sum(window.rate(name, host=case.facts.server) or 0.0 for name in counters)
-            for window in (case.now, case.was)
-        )
-        return _grown(now, usual, floor)
-
-    waits, scans = "node_pressure_memory_waiting_seconds_total", "node_vmstat_pgscan_direct"
-    return grown(_MEMORY, waits) or grown(_RECLAIM, scans) or grown(_SWAP, "node_vmstat_pswpin", "node_vmstat_pswpout")
-
-
-def _said_of_lock(case: SlowCase, longest: float) -> str:
+def _said_of_lock(of: Explanation, longest: float) -> str:
     """Who waits, how long, and who holds it where that is exported."""
-    waiting = case.now.highest("pg_locks_waiting", host=case.facts.server)
+    waiting = of.now.window.highest("pg_locks_waiting", host=of.facts.server)
     said = f"waiting for a lock: {waiting:.0f} wait, the longest for {numbers.duration(longest)}"
-    found = case.now.seen.of("pg_blocking_processes", host=case.facts.server)
-    blockers = [(blocked, one.labels) for one in found if len(blocked := one.within(case.of.begin, case.of.moment))]
+    found = of.now.window.seen.of("pg_blocking_processes", host=of.facts.server)
+    blockers = [(blocked, one.labels) for one in found if len(blocked := one.within(of.begin, of.moment))]
     if not blockers:
         return said
     _, labels = max(blockers, key=lambda blocker: float(blocker[0].max()))
     on = f" on {labels['relation']}" if labels.get("relation") else ""
-    query = labels.get("query", "")[:80]
     state = " (idle in its transaction)" if labels.get("state") == "idle in transaction" else ""
-    return f"{said}; the lock{on} is held by {query!r}{state}"
+    return f"{said}; the lock{on} is held by {labels.get('query', '')[:80]!r}{state}"
 
 
-def _said_of_checkpoint(case: SlowCase) -> str:
+def _said_of_checkpoint(of: Explanation) -> str:
     """What a checkpoint does that writes or syncs more than usual, if the data device gets it. Counters of PostgreSQL
     say who asked for it during its pauses and after its end only.
     """
-    host, written = case.facts.server, "pg_buffers_written_bytes_total"
+    host, now = of.facts.server, of.now.window
     syncing = {"backend_type": "checkpointer", "wait_event": "DataFileSync"}
     (active, syncs, writes), (were_active, synced, wrote) = (
         (
             window.mean("pg_checkpoint_active", host=host) or 0.0,
             window.mean("pg_waiting_processes", host=host, **syncing) or 0.0,
-            window.rate(written, host=host, by="checkpointer") or 0.0,
+            window.rate("pg_buffers_written_bytes_total", host=host, by="checkpointer") or 0.0,
         )
-        for window in (case.now, case.was)
+        for window in (now, of.usual.window)
     )
     more = writes >= max(8e6, STANDS_OUT * wrote) or syncs >= max(0.3, STANDS_OUT * synced)
     begun = active >= max(0.9, STANDS_OUT * were_active)
-    data = case.facts.of_role("data")
-    rates = [(case.now.disk(device, "write").rate, case.was.disk(device, "write").rate) for device in data]
-    twice = any(now >= 2 * usual for now, usual in rates)
+    data = of.facts.of_role("data")
+    twice = any(now.disk(one, "write").rate >= 2 * of.usual.window.disk(one, "write").rate for one in data)
     if max(active, syncs) < 0.3 or not (more or begun) or not (twice or not data):
         return ""
-    lately = replace(case.now, begin=case.now.begin - 5)
+    lately = replace(now, begin=now.begin - 5)
     timed, requested = (lately.rate(f"pg_checkpoint_{asked}_total", host=host) for asked in ("timed", "requested"))
-    kind = "a timed checkpoint" if timed else "a requested checkpoint" if requested else "a checkpoint"
+    said = "a timed checkpoint" if timed else "a requested checkpoint" if requested else "a checkpoint"
     if syncs >= 0.3:
-        said = f"{kind} syncs files"
+        said += " syncs files"
     else:
-        said = f"{kind} writes" + (f" {writes / 1e6:.0f} MB/s" if writes >= 1e6 else "")
-        pauses = case.now.of_host("pg_waiting_processes", host, wait_event="CheckpointWriteDelay")
+        said += " writes" + (f" {writes / 1e6:.0f} MB/s" if writes >= 1e6 else "")
+        pauses = now.of_host("pg_waiting_processes", host, wait_event="CheckpointWriteDelay")
         if sum(part for _, part in pauses) < 0.1:
             return f"{said} without pauses (CHECKPOINT, a backup, or behind its schedule)"
-    size = case.now.mean("pg_checkpoint_max_wal_size_bytes", host=host)
-    target = case.now.mean("pg_checkpoint_completion_target_ratio", host=host)
+    size = now.mean("pg_checkpoint_max_wal_size_bytes", host=host)
+    target = now.mean("pg_checkpoint_completion_target_ratio", host=host)
     said += f"; max_wal_size is {size / 2**20:.0f} MiB" if size and requested else ""
     return said + (f", checkpoint_completion_target {target:g}" if target else "")

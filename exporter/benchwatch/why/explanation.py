@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from ..show.content import Column, Table, TableRow
 from ..values import numbers
-from .run_facts import RunFacts
+from .seen import RunFacts
 from .waits import STAGES, Waits
-from .window import TimeWindow
 
 NONE = "none"
 """The layer of a slow time that no layer explains."""
@@ -35,7 +34,6 @@ PART = 0.3
 """The part of what a run is slower that a layer must explain."""
 STANDS_OUT = 3.0
 """The multiple of the usual at which something stands out."""
-_DATABASE = "postgres"
 _NOTICEABLE = 0.1
 """The part of the usual latency that is noticeable."""
 _SHOWN = 0.005
@@ -80,36 +78,6 @@ class Explanation(NamedTuple):
         """Seconds that an operation takes more than usual; 0: not noticeably more, so that there are fewer of them."""
         more = self.now.latency - self.usual.latency
         return more if more >= _NOTICEABLE * self.usual.latency else 0.0
-
-
-class SlowCase(NamedTuple):
-    """An explanation without its cause, and the figures, usually and now."""
-
-    of: Explanation
-    was: TimeWindow
-    now: TimeWindow
-
-    @property
-    def facts(self) -> RunFacts:
-        """Of the run."""
-        return self.of.facts
-
-    def both(self, name: str, host: str, label: str) -> tuple[dict[str, float], dict[str, float]]:
-        """The means of a gauge of processes or of PostgreSQL by a label, usually and now."""
-        usual, now = (
-            {labels.get(label, ""): mean for labels, mean in window.of_host(name, host)}
-            for window in (self.was, self.now)
-        )
-        return usual, now
-
-    def more_used(self, use: str, host: str) -> tuple[str, float, float | None]:
-        """The name of the processes of a machine whose use of something has grown most, their use now, and usually.
-
-        Where the usual use was not looked at (None), the database is left out: it does the benchmark's own work.
-        """
-        usual, now = self.both(use, host, "process")
-        found = [(name, used, usual.get(name)) for name, used in now.items() if name in usual or name != _DATABASE]
-        return max(found, key=lambda one: one[1] - (one[2] or 0.0), default=("", 0.0, None))
 
 
 def sentence(of: Explanation) -> str:

@@ -4,39 +4,32 @@ from collections.abc import Iterator, Sequence
 
 from ..metrics.prometheus import Prometheus, text
 from .causes import causes, ruled_out
-from .explanation import Explanation, SlowCase
-from .questions import samples_of_run, surrounded
-from .reports import SeenRun, seen_run
-from .seen import Seen
+from .explanation import Explanation
+from .seen import Seen, SeenRun, samples_of_run, seen_run, surrounded
 from .slow_times import JudgedSeconds, SlowTime, slow_times
-from .waits import Picture, Waits, below, picture
+from .waits import Waits, below, waits
 from .window import TimeWindow, nothing
 
 LOOKED = 35.0
 """Seconds of a slow time from its beginning that an explanation covers."""
-_BEFORE, _GAP = 120.0, 3.0
-"""Seconds before a slow time that say what is usual: how many, and how many at its edge are left out."""
+_BEFORE, _GAP, _FEWEST = 120.0, 3.0, 8
+"""Seconds before a slow time that say what is usual: how many, how many at its edge are left out, the fewest."""
 BEFORE = 130.0
 """Seconds before a slow time from which on its machines are looked at: rates need a sample before."""
-_FEWEST = 8
-"""Seconds of usual that a picture needs."""
 _ONSET = 4.0
 """Seconds after which the first second, which is usual in part, is left out."""
 _MUCH = 2.0
 """The ratio of latency or rate to the usual one below which nothing is said: single seconds stood out from noise."""
-OVER = 8.0
-"""Seconds without a slow second before a slow time is over."""
-FIRST = 2.0
-"""Seconds of a slow time before anything is said of it."""
+FIRST, OVER = 2.0, 8.0
+"""Seconds of a slow time before anything is said of it; without a slow second before it is over."""
 _KIN, _OBJECTIVE = "the last run of its kind", "its objective"
 RETENTION = "15d"
 """How far back runs are looked for."""
-_LAST, _AT_THE_END = 95.0, 5.0
-"""Seconds: of a run that say what is usual in it, and at its end that do not."""
-_EARLIER_RUNS = 5
+_LAST, _AT_THE_END, _EARLIER_RUNS = 95.0, 5.0, 5
+"""Seconds of a run that say what is usual in it, and at its end that do not; runs that are looked at."""
 
 
-def usual_of_kin(prometheus: Prometheus, of: SeenRun, now: float) -> Picture | None:
+def usual_of_kin(prometheus: Prometheus, of: SeenRun, now: float) -> Waits | None:
     """What was usual in the last run of the same kind: same tool, machine and parameters; None: no such run among the
     last ones on its machine that ended before it began. Raises PrometheusError.
     """
@@ -51,31 +44,31 @@ def usual_of_kin(prometheus: Prometheus, of: SeenRun, now: float) -> Picture | N
         begin, last = end - _AT_THE_END - _LAST, end - _AT_THE_END
         other = seen_run(Seen(samples_of_run(prometheus, run, begin, end)), run, begin, end)
         if other.facts.kind == facts.kind:
-            return picture(surrounded(prometheus, other, begin, last), begin, last)
+            return waits(surrounded(prometheus, other, begin, last), begin, last)
     return None
 
 
 def slow(
-    of: SeenRun, kin: Picture | None = None, judged: dict[tuple[str, ...], JudgedSeconds] | None = None
+    of: SeenRun, kin: Waits | None = None, judged: dict[tuple[str, ...], JudgedSeconds] | None = None
 ) -> list[SlowTime]:
-    """When the run was slow. `kin`: a picture of a run of its kind, for its first seconds; `judged`: see slow_times."""
-    usual, armed = (kin.waits.latency, _KIN) if kin else (of.facts.objective, _OBJECTIVE)
+    """When the run was slow. `kin`: a run of its kind, for its first seconds; `judged`: see slow_times."""
+    usual, armed = (kin.latency, _KIN) if kin else (of.facts.objective, _OBJECTIVE)
     return slow_times(of.parts, usual, armed, judged)
 
 
-def usual_before(of: SeenRun, begin: float, times: Sequence[SlowTime] = ()) -> Picture | None:
+def usual_before(of: SeenRun, begin: float, times: Sequence[SlowTime] = ()) -> Waits | None:
     """What was usual before a moment: up to two minutes, from the end of the last slow time on."""
     last = begin - _GAP
     since = max((one.end + _GAP for one in times if one.end + _GAP <= last - _FEWEST), default=0.0)
     first = max(begin - _BEFORE, since, of.facts.start or 0.0)
-    return picture(of, first, last) if last - first >= _FEWEST else None
+    return waits(of, first, last) if last - first >= _FEWEST else None
 
 
 def why(
-    of: SeenRun, when: SlowTime, times: Sequence[SlowTime], moment: float, kin: Picture | None = None
+    of: SeenRun, when: SlowTime, times: Sequence[SlowTime], moment: float, kin: Waits | None = None
 ) -> Explanation | None:
     """Why the run is slow in one of its slow times, as far as that can be seen at a moment of it; None: too early, no
-    usual, hardly slower than usual, or far more is done. `kin`: a picture of a run of its kind.
+    usual, hardly slower than usual, or far more is done. `kin`: a run of its kind.
     """
     if moment < when.begin + FIRST:
         return None
@@ -84,19 +77,18 @@ def why(
     if usual is None or armed == _KIN:
         usual = kin or usual
     if usual is None and of.facts.objective:
-        usual, armed = Picture(nothing(of.facts), Waits(of.facts.objective, 0.0, {})), _OBJECTIVE
+        usual, armed = Waits(nothing(of.facts), of.facts.objective, 0.0, {}), _OBJECTIVE
     if usual is None:
         return None
     end = min(moment, when.begin + LOOKED, max(when.end, when.begin + FIRST) + 1)
-    now = picture(of, when.begin + (1 if end - when.begin >= _ONSET else 0), end, usual)
-    if now is None or (now.waits.latency < _MUCH * usual.waits.latency and now.waits.rate > usual.waits.rate / _MUCH):
+    now = waits(of, when.begin + (1 if end - when.begin >= _ONSET else 0), end, usual)
+    if now is None or (now.latency < _MUCH * usual.latency and now.rate > usual.rate / _MUCH):
         return None
-    if usual.waits.rate and now.waits.rate > _MUCH * usual.waits.rate:
+    if usual.rate and now.rate > _MUCH * usual.rate:
         return None  # it makes up for time that it lost, or was given more to do
-    found = Explanation(of.facts, when.begin, end, usual.waits, now.waits, armed, tuple(_unseen(now.window)))
-    case = SlowCase(found, usual.window, now.window)
-    cause = next(causes(case), found.cause)
-    found = found._replace(cause=cause, ruled_out=ruled_out(case, cause))
+    found = Explanation(of.facts, when.begin, end, usual, now, armed, tuple(_unseen(now.window)))
+    found = found._replace(cause=next(causes(found), found.cause))
+    found = found._replace(ruled_out=ruled_out(found))
     if any(vdisk in usual.window.vdisks for vdisk in now.window.vdisks):
         found = found._replace(usual=below(usual), now=below(now))
     return found

@@ -17,11 +17,9 @@ from ..metrics.samples import Sample
 from .explanation import BELOW, NONE, Explanation, sentence
 from .exported import INFO, MESSAGE, SECONDS, SINCE, UP
 from .judging import BEFORE, FIRST, LOOKED, OVER, slow, usual_of_kin, why
-from .questions import samples_of_run, surrounded
-from .reports import seen_run
-from .seen import Seen
+from .seen import Seen, samples_of_run, seen_run, surrounded
 from .slow_times import USUAL, JudgedSeconds
-from .waits import Picture
+from .waits import Waits
 
 _log = logging.getLogger(__name__)
 
@@ -77,7 +75,7 @@ class _Watched:
         self.spoken: Spoken | None = None
         self._seen, self._asked, self._asked_around = Seen(kept=_KEPT), 0.0, 0.0
         self._judged: dict[tuple[str, ...], JudgedSeconds] = {}
-        self._kin: Picture | None = None
+        self._kin: Waits | None = None
         self._kin_asked = False
         self._layer = ""
         """That of the last second."""

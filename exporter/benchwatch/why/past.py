@@ -5,9 +5,7 @@ import math
 from ..metrics.prometheus import Prometheus, text
 from .explanation import Explanation
 from .judging import BEFORE, LOOKED, OVER, RETENTION, slow, usual_of_kin, why
-from .questions import samples_of_run, surrounded
-from .reports import seen_run
-from .seen import Seen
+from .seen import Seen, samples_of_run, seen_run, surrounded
 from .slow_times import USUAL
 
 _PIECE = 6 * 3600.0

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..metrics.prometheus import Array
-from .reports import Reported
+from .seen import Reported
 
 USUAL = 300.0
 """Seconds before a moment that say what is usual then."""

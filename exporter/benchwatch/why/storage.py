@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..values import numbers
-from .explanation import PART, STANDS_OUT, Cause, SlowCase, time
+from .explanation import PART, STANDS_OUT, Cause, Explanation, time
 from .window import DATA, LOCK, LOG, PolledVdisk, nothing
 
 _AT_LEAST = 0.05
@@ -19,6 +19,7 @@ _NO_MORE = 1.1
 """The multiple of its usual rate up to which a benchmark does not do more."""
 _GIB = 2.0**30
 _OPS = ("read", "write")
+_DATABASE = "postgres"
 
 
 class SlowDisk(NamedTuple):
@@ -30,111 +31,120 @@ class SlowDisk(NamedTuple):
     now: float
 
 
-def slow_disks(case: SlowCase) -> list[SlowDisk]:
+def slow_disks(of: Explanation) -> list[SlowDisk]:
     """What the run waits for of those devices that are slow, by as much as explains some of what it is slower."""
-    return [disk for device in case.facts.devices if _stands_out(case, device) for disk in waited(case, device)]
+    least, found = max(_FLOOR / 2, _AT_LEAST * of.slower), []
+    for device in of.facts.devices:
+        own = list(waited(of, device))
+        if any(one.now >= max(STANDS_OUT * one.usual, _FLOOR) and one.now - one.usual >= least for one in own):
+            found += own
+    return found
 
 
-def _stands_out(case: SlowCase, device: str) -> bool:
-    least = max(_FLOOR / 2, _AT_LEAST * case.of.slower)
-    return any(
-        one.now >= STANDS_OUT * max(one.usual, _FLOOR / STANDS_OUT) and one.now - one.usual >= least
-        for one in waited(case, device)
-    )
-
-
-def waited(case: SlowCase, device: str) -> Iterator[SlowDisk]:
+def waited(of: Explanation, device: str) -> Iterator[SlowDisk]:
     """What a run waits for. With a log of its own, a database waits for writes to that, and for reads of its data."""
-    devices = case.facts.devices
-    apart = case.facts.database and set(devices.values()) == {"log", "data"}
+    devices = of.facts.devices
+    apart = of.facts.database and set(devices.values()) == {"log", "data"}
     for op in _OPS:
-        now = case.now.disk(device, op).wait
+        now = of.now.window.disk(device, op).wait
         if now is not None and not (apart and (op == "write") != (devices[device] == "log")):
-            yield SlowDisk(device, op, case.was.disk(device, op).wait or 0.0, now)
+            yield SlowDisk(device, op, of.usual.window.disk(device, op).wait or 0.0, now)
 
 
-def storage_causes(case: SlowCase, slow: list[SlowDisk]) -> Iterator[Cause]:
+def storage_causes(of: Explanation, slow: list[SlowDisk]) -> Iterator[Cause]:
     """The slowest device, or what is below it."""
-    more, whole = case.of.more(), case.of.slower
+    more, whole = of.more(), of.slower
     seconds = more[LOG] + more[DATA]
     if not slow:
-        if seconds >= 0.5 * whole and not case.facts.devices:
+        if seconds >= 0.5 * whole and not of.facts.devices:
             stage = max((LOG, DATA), key=lambda stage: more[stage])
             yield Cause(stage.replace(" ", "_"), f"waiting for the {stage}", seconds)
         return
-    if case.now.active is not None and seconds < PART * whole and more[LOCK] + seconds < PART * whole:
+    if of.now.window.active is not None and seconds < PART * whole and more[LOCK] + seconds < PART * whole:
         return
     device = max(slow, key=lambda one: one.now).device
     disk = max((one for one in slow if one.device == device), key=lambda one: one.now - one.usual)
-    role = case.facts.devices[device]
-    below = _below(case, disk, role)
-    text = _said_of_device(case, disk)
+    text = _said_of_device(of, disk)
     if others := [one for one in slow if one.device != device]:
-        text += f"; {said_of_wait(case, max(others, key=lambda one: one.now))}"
-    yield Cause(below[0], f"{text}; {below[1]}", seconds) if below else Cause(f"{role}_device", text, seconds)
+        text += f"; {said_of_wait(of, max(others, key=lambda one: one.now))}"
+    below = _below(of, disk)
+    yield (
+        Cause(below[0], f"{text}; {below[1]}", seconds)
+        if below
+        else Cause(f"{of.facts.devices[device]}_device", text, seconds)
+    )
 
 
-def said_of_wait(case: SlowCase, disk: SlowDisk) -> str:
+def said_of_wait(of: Explanation, disk: SlowDisk) -> str:
     """Reads or writes of a device, its role, how long they take and usually take."""
-    said = f"{disk.op}s of {disk.device} ({case.facts.devices[disk.device]}) take {time(disk.now)}"
-    return said + (f", usually {time(disk.usual)}" if disk.usual else "")
+    return f"{disk.op}s of {disk.device} ({of.facts.devices[disk.device]}) take {_usually(disk.now, disk.usual)}"
 
 
-def _said_of_device(case: SlowCase, disk: SlowDisk) -> str:
+def _usually(now: float, usual: float) -> str:
+    return time(now) + (f", usually {time(usual)}" if usual else "")
+
+
+def _said_of_device(of: Explanation, disk: SlowDisk) -> str:
     """Reads or writes, how slow, how many and how large, and what uses disks more."""
-    now, was = case.now.disk(disk.device, disk.op), case.was.disk(disk.device, disk.op)
-    said = said_of_wait(case, disk)
-    size = f" of {now.size / 1024:.3g} KiB" if now.size else ""
-    said += f" ({numbers.rate_in_full(now.rate)}/s{size}, usually {numbers.rate_in_full(was.rate)}/s)"
-    serves, served = (sum(window.disk(disk.device, op).rate for op in _OPS) for window in (case.now, case.was))
-    busier = case.of.now.rate / case.of.usual.rate if case.of.usual.rate else 1.0
+    now, was = of.now.window, of.usual.window
+    one = now.disk(disk.device, disk.op)
+    size = f" of {one.size / 1024:.3g} KiB" if one.size else ""
+    usually = numbers.rate_in_full(was.disk(disk.device, disk.op).rate)
+    said = f"{said_of_wait(of, disk)} ({numbers.rate_in_full(one.rate)}/s{size}, usually {usually}/s)"
+    serves, served = (sum(window.disk(disk.device, op).rate for op in _OPS) for window in (now, was))
+    busier = of.now.rate / of.usual.rate if of.usual.rate else 1.0
     if serves > 1.5 * served * max(busier, 1.0) and serves - served >= 50:
         does = "less" if busier < 1 / _NO_MORE else "no more" if busier <= _NO_MORE else f"{busier:.1f} times as much"
         said += f"; it serves {numbers.rate_in_full(serves - served)} operations/s more while the benchmark does {does}"
-        said += _said_of_process(case)
-    usually, workers = case.both("pg_autovacuum_workers", case.facts.server, "relation")
-    begun = [one for one, now in workers.items() if now >= max(_WORKERS, _OFTENER * usually.get(one, 0.0))]
+        # Processes are looked at only while a disk is busy.
+        name, moved, before = more_used(of, "benchwatch_process_disk_bytes_per_second", of.facts.server)
+        if moved - (before or 0.0) >= _BYTES:
+            said += f"; {name} reads and writes {numbers.bandwidth(moved)}"
+            if before is not None:
+                said += f", usually {numbers.bandwidth(before) if before >= 1 else 'nothing'}"
+    usual_workers = was.means("pg_autovacuum_workers", of.facts.server, "relation")
+    workers = now.means("pg_autovacuum_workers", of.facts.server, "relation")
+    begun = [one for one, mean in workers.items() if mean >= max(_WORKERS, _OFTENER * usual_workers.get(one, 0.0))]
     return said + (f"; autovacuum of {', '.join(sorted(begun))}" if begun else "")
 
 
-def _said_of_process(case: SlowCase) -> str:
-    """Which one moves more bytes than usual. Processes are looked at only while a disk is busy."""
-    name, now, usual = case.more_used("benchwatch_process_disk_bytes_per_second", case.facts.server)
-    if now - (usual or 0.0) < _BYTES:
-        return ""
-    said = f"; {name} reads and writes {numbers.bandwidth(now)}"
-    return said if usual is None else f"{said}, usually {numbers.bandwidth(usual) if usual >= 1 else 'nothing'}"
+def more_used(of: Explanation, use: str, host: str) -> tuple[str, float, float | None]:
+    """The name of the processes of a machine whose use of something has grown most, their use now, and usually.
+
+    Where the usual use was not looked at (None), the database is left out: it does the benchmark's own work.
+    """
+    now, usual = (window.means(use, host, "process") for window in (of.now.window, of.usual.window))
+    found = [(name, used, usual.get(name)) for name, used in now.items() if name in usual or name != _DATABASE]
+    return max(found, key=lambda one: one[1] - (one[2] or 0.0), default=("", 0.0, None))
 
 
-def _below(case: SlowCase, disk: SlowDisk, role: str) -> tuple[str, str] | None:
+def _below(of: Explanation, disk: SlowDisk) -> tuple[str, str] | None:
     """The layer below a slow device, and why; None without a poll of its vdisk since, or without a vdisk."""
-    vdisks = [one for one in case.now.vdisks.values() if one.role == role]
-    used = [one for one in vdisks if one.mean("frontend_ops_per_second", op=disk.op) >= 5]
-    if not used:
+    role, known = of.facts.devices[disk.device], of.now.window.vdisks.values()
+    vdisks = [one for one in known if one.role == role and one.mean("frontend_ops_per_second", op=disk.op) >= 5]
+    if not vdisks:
         return None
-    now = max(used, key=lambda one: one.latency(disk.op))
-    was = case.was.vdisks.get(now.name) or now._replace(window=nothing(case.facts))
+    now = max(vdisks, key=lambda one: one.latency(disk.op))
+    was = of.usual.window.vdisks.get(now.name) or now._replace(window=nothing(of.facts))
     latency, before = now.latency(disk.op), was.latency(disk.op)
-    name = f"the {role} vdisk {now.name} of {case.facts.machine}"
+    name = f"the {role} vdisk {now.name} of {of.facts.machine}"
     if latency - before < (disk.now - disk.usual) / 3 or latency < max(STANDS_OUT * before, _FLOOR):
         return "path", f"{name} is as usual ({time(latency)}): guest or network path"
     layer, said = (_of_writes if disk.op == "write" else _of_reads)(now, was) or _of_cvm(now, was)
-    return (
-        layer,
-        f"{name} takes {time(latency)}, usually {time(before)}: {said}{_slower_vdisk(case, now.name, latency)}",
-    )
+    return layer, f"{name} takes {time(latency)}, usually {time(before)}: {said}{_slower_vdisk(of, now.name, latency)}"
 
 
-def _slower_vdisk(case: SlowCase, named: str, latency: float) -> str:
+def _slower_vdisk(of: Explanation, named: str, latency: float) -> str:
     """The slowest of the other vdisks of the machine, if it is slower than the one that is named."""
-    others = [(one.latency(op), op, one) for one in case.now.vdisks.values() for op in _OPS if one.name != named]
-    now, op, one = max(others, key=lambda other: other[0], default=(0.0, "", None))
-    usual = case.was.vdisks[one.name].latency(op) if one and one.name in case.was.vdisks else 0.0
-    if one is None or now <= latency or now < STANDS_OUT * usual:
+    others = [(one.latency(op), op, one) for one in of.now.window.vdisks.values() for op in _OPS if one.name != named]
+    if not others:
         return ""
-    return f"; {op}s of the {one.role} vdisk {one.name} take {time(now)}" + (
-        f", usually {time(usual)}" if usual else ""
-    )
+    now, op, one = max(others, key=lambda other: other[0])
+    was = of.usual.window.vdisks.get(one.name)
+    usual = was.latency(op) if was else 0.0
+    if now <= latency or now < STANDS_OUT * usual:
+        return ""
+    return f"; {op}s of the {one.role} vdisk {one.name} take {_usually(now, usual)}"
 
 
 def _of_writes(now: PolledVdisk, was: PolledVdisk) -> tuple[str, str] | None:
@@ -151,18 +161,18 @@ def _of_writes(now: PolledVdisk, was: PolledVdisk) -> tuple[str, str] | None:
 
 
 def _of_reads(now: PolledVdisk, was: PolledVdisk) -> tuple[str, str] | None:
+    def read_from(vdisk: PolledVdisk, word: str) -> float:
+        """The part of the data read that comes from sources with this word in their name."""
+        window = vdisk.window
+        sources = window.seen.of("nutanix_vdisk_read_source_ratio", cvm=vdisk.cvm, vdisk=vdisk.name)
+        named = (one for one in sources if word in one.labels.get("source", ""))
+        return sum(one.mean(window.begin, window.end) or 0.0 for one in named)
+
     for word, source in (("hdd", "hard disks"), ("remote", "another node")):
-        share, usually = _read_from(now, word), _read_from(was, word)
-        if share >= max(0.2, STANDS_OUT * usually):
+        share = read_from(now, word)
+        if share >= max(0.2, STANDS_OUT * read_from(was, word)):
             return "read_source", f"{100 * share:.0f} % of the data read comes from {source}"
     return None
-
-
-def _read_from(vdisk: PolledVdisk, word: str) -> float:
-    """The part of the data read that comes from sources with this word in their name."""
-    sources = vdisk.window.seen.of("nutanix_vdisk_read_source_ratio", cvm=vdisk.cvm, vdisk=vdisk.name)
-    named = (one for one in sources if word in one.labels.get("source", ""))
-    return sum(one.mean(vdisk.window.begin, vdisk.window.end) or 0.0 for one in named)
 
 
 def _of_cvm(now: PolledVdisk, was: PolledVdisk) -> tuple[str, str]:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from .reports import SeenRun
+from .seen import SeenRun
 from .window import DATA, LOCK, LOG, OTHER, WORK, TimeWindow
 
 OUTSIDE, UNEXPLAINED = "client and network", "unexplained"
@@ -23,8 +23,9 @@ _COMMITS = 64
 
 
 class Waits(NamedTuple):
-    """A mean operation."""
+    """A mean operation in a window of a run."""
 
+    window: TimeWindow
     latency: float
     """Seconds; of a run in which nothing completes, how long that has lasted."""
     rate: float
@@ -35,23 +36,16 @@ class Waits(NamedTuple):
     """Whether next to nothing completes."""
 
 
-class Picture(NamedTuple):
-    """A window of a run, and what its operations wait for."""
-
-    window: TimeWindow
-    waits: Waits
-
-
-def picture(of: SeenRun, begin: float, end: float, usual: Picture | None = None) -> Picture | None:
-    """The window from `begin` to `end`; None if there is no report in it. `usual` is for a window of a slow time."""
+def waits(of: SeenRun, begin: float, end: float, usual: Waits | None = None) -> Waits | None:
+    """In the window from `begin` to `end`; None if there is no report in it. `usual` is for a window of a slow time."""
     reported = [part.window(begin, end) for part in of.parts]
     spent, done = sum(spent for spent, _ in reported), sum(done for _, done in reported)
     seconds = max(math.ceil(end) - int(begin), 1)
     rate = done / seconds
     stuck = False
     if usual is not None:
-        less = spent < _UNREPORTED * usual.waits.latency * usual.waits.rate * seconds
-        stuck = less and rate < _NEXT_TO_NOTHING * usual.waits.rate
+        less = spent < _UNREPORTED * usual.latency * usual.rate * seconds
+        stuck = less and rate < _NEXT_TO_NOTHING * usual.rate
     if not done and not stuck:
         return None
     latency = end - begin if stuck else max(spent / done, 0.0)
@@ -64,7 +58,7 @@ def picture(of: SeenRun, begin: float, end: float, usual: Picture | None = None)
         if known > latency > 0:
             stages = {stage: seconds * latency / known for stage, seconds in stages.items()}
         stages[UNEXPLAINED] = max(0.0, latency - known)
-    return Picture(window, Waits(latency, rate, {**dict.fromkeys(STAGES, 0.0), **stages}, stuck))
+    return Waits(window, latency, rate, {**dict.fromkeys(STAGES, 0.0), **stages}, stuck)
 
 
 def _of_database(window: TimeWindow, latency: float, rate: float, stuck: bool) -> dict[str, float]:
@@ -79,20 +73,20 @@ def _of_database(window: TimeWindow, latency: float, rate: float, stuck: bool) -
     return {OUTSIDE: latency - inside, **{stage: inside * share for stage, share in shares.items()}}
 
 
-def _of_devices(window: TimeWindow, of: SeenRun, rate: float, usual: Picture | None) -> dict[str, float]:
+def _of_devices(window: TimeWindow, of: SeenRun, rate: float, usual: Waits | None) -> dict[str, float]:
     """The stages of an operation where only devices are seen."""
     stages = {LOG: 0.0, DATA: 0.0}
     devices = of.facts.devices
     if of.facts.database:
         writes = [window.disk(device, "write") for device in of.facts.of_role("log") or devices]
-        waits = [disk.wait for disk in writes if disk.wait is not None]
-        if waits and sum(disk.rate for disk in writes) * _COMMITS >= rate:
-            stages[LOG] = max(waits)
+        each_takes = [disk.wait for disk in writes if disk.wait is not None]
+        if each_takes and sum(disk.rate for disk in writes) * _COMMITS >= rate:
+            stages[LOG] = max(each_takes)
         for device in devices:
             reads = window.disk(device, "read")
             each = reads.rate / max(rate, 1e-9)
-            if usual and usual.waits.rate:
-                each = min(each, max(usual.window.disk(device, "read").rate / usual.waits.rate, 0.01))
+            if usual and usual.rate:
+                each = min(each, max(usual.window.disk(device, "read").rate / usual.rate, 0.01))
             stages[DATA] += each * (reads.wait or 0.0)
     elif of.facts.roles and not of.facts.roles.unit.in_bytes:
         done = dict.fromkeys((part.op for part in of.parts), 0.0)
@@ -107,17 +101,17 @@ def _of_devices(window: TimeWindow, of: SeenRun, rate: float, usual: Picture | N
     return stages
 
 
-def below(of: Picture) -> Waits:
+def below(of: Waits) -> Waits:
     """The waits for devices split into those for their vdisks and for the path to them, where both are known."""
-    stages = dict(of.waits.stages)
+    stages, window = dict(of.stages), of.window
     for stage, role in ((LOG, "log"), (DATA, "data")):
         for op in ("write",) if stage == LOG else ("read", "write"):
-            inside = max((one.latency(op) for one in of.window.vdisks.values() if one.role == role), default=0.0)
-            waited = max((of.window.disk(one, op).wait or 0.0 for one in of.window.facts.of_role(role)), default=0.0)
+            inside = max((one.latency(op) for one in window.vdisks.values() if one.role == role), default=0.0)
+            waited = max((window.disk(one, op).wait or 0.0 for one in window.facts.of_role(role)), default=0.0)
             if inside and waited:
                 part = min(1.0, inside / waited)
                 stages[VDISK] += stages[stage] * part
                 stages[PATH] += stages[stage] * (1 - part)
                 stages[stage] = 0.0
                 break
-    return of.waits._replace(stages=stages)
+    return of._replace(stages=stages)

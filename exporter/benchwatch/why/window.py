@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from .run_facts import LOG_ROLES, RunFacts
-from .seen import Seen
+from .seen import LOG_ROLES, RunFacts, Seen
 
 WORK, LOCK, OTHER = "database at work", "lock", "other waits of the database"
 LOG, DATA = "log device", "data device"
@@ -71,6 +70,10 @@ class TimeWindow:
         for one in self.seen.of(name, host=host, **labels):
             if len(values := one.within(self.begin, self.end)):
                 yield one.labels, float(values.sum()) / max(scrapes, len(values))
+
+    def means(self, name: str, host: str, label: str) -> dict[str, float]:
+        """The same by the value of a label."""
+        return {labels.get(label, ""): mean for labels, mean in self.of_host(name, host)}
 
     def processors(self, host: str) -> Processors:
         """How a machine's processors are used."""
