@@ -216,5 +216,5 @@ def test_the_jobs_of_an_operation_together_decide_what_a_mean_operation_waits_fo
     found = usual_before(seen_run(Seen(samples), "tpcb", T0, T0 + FAULT), T0 + FAULT)
     assert found
     reads, writes = 0.0005, (0.0008 + 0.001) / 2  # sdc; sdb and sdc
-    waited = found.stages["log device"] + found.waits.stages["data device"]
+    waited = found.stages["log device"] + found.stages["data device"]
     assert waited == pytest.approx(0.99 * reads + 0.01 * writes)

@@ -26,7 +26,7 @@ _LEAST, _MOST = 2.0, 4.0
 """Multiples of the usual's upper level, its quantile 0.75: no second below the first is slow, each above the second is.
 A usual that changes between two levels varies more than noise on one of them.
 """
-_FAR, _OFTEN = 2.0, 0.25
+_FAR, _OFTEN = 2.0, 0.35
 """Slow seconds up to this multiple of the threshold are usual if this part of the last minutes, without those above the
 multiple, consists of them: a level that comes again and again.
 """
