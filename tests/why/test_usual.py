@@ -39,13 +39,13 @@ LEVELS = [0.001] * 21 + [0.003] * 15 + [0.008] * 24
 
 def test_five_times_the_upper_level_of_a_usual_that_changes_between_levels_is_slow_at_once() -> None:
     times = slow_times([part(LEVELS * 4 + [0.04] * 15 + LEVELS * 2)])
-    assert [(round(one.begin - T0), round(one.end - T0)) for one in times if one.begin > T0 + 120] == [(240, 255)]
+    assert [(round(one.begin - T0), round(one.end - T0)) for one in times if one.begin > T0 + 180] == [(240, 255)]
 
 
 def test_a_level_that_comes_again_and_again_becomes_usual() -> None:
     usual = [0.0013] * 50 + [0.006] * 30
     times = slow_times([part(usual * 10 + [0.03] * 15 + usual * 2)])
-    assert [(round(one.begin - T0), round(one.end - T0)) for one in times if one.begin > T0 + 300] == [(800, 815)]
+    assert [(round(one.begin - T0), round(one.end - T0)) for one in times if one.begin > T0 + 400] == [(800, 815)]
 
 
 def test_a_stop_within_a_slight_slowness_is_a_slow_time_of_its_own() -> None:
