@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from ..metrics.prometheus import Prometheus, PrometheusError
 from ..metrics.samples import Sample
@@ -44,53 +43,45 @@ _DEVICES = frozenset({"log_device", "data_device"})
 _FORGOTTEN = 600.0
 
 
-class Spoken(NamedTuple):
-    """What is exported of a slow run. The text changes seldom: with the layer, as people are told, and once more."""
-
-    explanation: Explanation
-    text: str
-    since: float
-    """The begin of the slow time as first seen, Unix seconds."""
-    age: float
-    """Seconds of the slow time after which the text was written."""
-    told: bool = False
-    """Whether people are told of it."""
-    corrected: bool = False
-    """Whether people were told of another layer before."""
-
-    @property
-    def where(self) -> tuple[str, str]:
-        """The machine, and its layer."""
-        return self.explanation.facts.server, self.explanation.cause.layer
-
-
 class _Watched:
-    """One active run."""
+    """One active run, and what is said of it while it is slow."""
 
     def __init__(self, prometheus: Prometheus, run: str, now: float) -> None:
         self._prometheus = prometheus
         self._run = run
         self.first = now
         self.slow_at = 0.0
-        self.spoken: Spoken | None = None
-        self._seen, self._asked, self._asked_around = Seen(kept=_KEPT), 0.0, 0.0
-        self._judged: dict[tuple[str, ...], JudgedSeconds] = {}
         self._kin: Waits | None = None
         self._kin_asked = False
         self._layer = ""
-        """That of the last second."""
+        """That of the last look."""
+        self._forget()
+
+    def _forget(self) -> None:
+        self.said: Explanation | None = None
+        """What is exported, with `text`. Both change seldom and together, so that a latency is one number in both."""
+        self._seen, self._asked, self._asked_around = Seen(kept=_KEPT), 0.0, 0.0
+        self._judged: dict[tuple[str, ...], JudgedSeconds] = {}
+
+    def _say(self, found: Explanation, now: float) -> None:
+        if self.said is None:
+            self.since, self.told, self.corrected = found.begin, False, False
+        self.said, self.text, self._age = found, sentence(found), now - found.begin
+
+    @property
+    def where(self) -> tuple[str, str]:
+        """The machine and the layer of what is said; empty: nothing is."""
+        return (self.said.facts.server, self.said.cause.layer) if self.said else ("", "")
 
     def look(self, now: float) -> None:
         """Look at it if it may be slow. Raises PrometheusError."""
         closely = now - self.first < _YOUNG
         slow_lately = now - self.slow_at
         if slow_lately >= USUAL and not closely:
-            self.spoken, self._seen, self._asked, self._asked_around = None, Seen(kept=_KEPT), 0.0, 0.0
-            self._judged.clear()
+            self._forget()
             return
-        lasts = self.spoken is not None and now - self.spoken.since > _LASTS
-        wait = _SELDOM if lasts else 0.0 if slow_lately < OVER or closely else _AFTERWARDS
-        if now - self._asked >= wait:
+        lasts = self.said is not None and now - self.since > _LASTS
+        if now - self._asked >= (_SELDOM if lasts else 0.0 if slow_lately < OVER or closely else _AFTERWARDS):
             self._explain(now)
 
     def _explain(self, now: float) -> None:
@@ -103,38 +94,37 @@ class _Watched:
         times = slow(of, self._kin, self._judged)
         when = next((one for one in reversed(times) if one.end >= now - OVER), None)
         if when is None or when.end - when.begin < FIRST:
-            self.spoken = None  # a single slow second wakes nobody
+            self.said = None  # a single slow second wakes nobody
             return
         of = surrounded(self._prometheus, of, max(self._asked_around - _ANEW, when.begin - BEFORE), now)
         self._asked_around = now
         self.slow_at = max(self.slow_at, when.end)
-        if self.spoken and self.spoken.explanation.begin < when.begin - OVER:
-            self.spoken = None
-        found = why(of, when, times, now, self._kin)
-        if found:
+        if self.said and self.said.begin < when.begin - OVER:
+            self.said = None
+        if found := why(of, when, times, now, self._kin):
             again, self._layer = self._layer == found.cause.layer, found.cause.layer
-            self.spoken = _spoken(self.spoken, found, again, now - found.begin)
+            self._change(found, again, now)
 
-
-def _spoken(old: Spoken | None, found: Explanation, again: bool, age: float) -> Spoken | None:
-    """What to export next: a layer that was found twice in a row (`again`), and one other layer later."""
-    layer = found.cause.layer
-    if layer == NONE and (old or age < _SETTLED):
-        return old
-    if old is None:
-        return Spoken(found, sentence(found), found.begin, age) if again else None
-    known = old.explanation.cause.layer
-    if layer == known:
-        # Sentence and stages are of one moment, so that a latency is the same number in both.
-        if any(old.age < moment <= age for moment in (_HELD, _SETTLED, LOOKED)):
-            return old._replace(explanation=found, text=sentence(found), age=age)
-        return old
-    # The one other layer is kept for what a CVM shows below, which is the same for both devices.
-    other_device = {known, layer} <= _DEVICES and found.facts.machine
-    better = known == NONE or (layer in BELOW and known not in BELOW) or (age <= _CHANGES and not other_device)
-    if not better or not again or old.corrected:
-        return old
-    return Spoken(found, sentence(found), old.since, age, old.told, old.told)
+    def _change(self, found: Explanation, again: bool, now: float) -> None:
+        """Say a layer that was found twice in a row (`again`), and one other layer later."""
+        layer, age = found.cause.layer, now - found.begin
+        if layer == NONE and (self.said or age < _SETTLED):
+            return
+        if self.said is None:
+            if again:
+                self._say(found, now)
+            return
+        known = self.said.cause.layer
+        if layer == known:
+            if any(self._age < moment <= age for moment in (_HELD, _SETTLED, LOOKED)):
+                self._say(found, now)
+            return
+        # The one other layer is kept for what a CVM shows below, which is the same for both devices.
+        other_device = {known, layer} <= _DEVICES and found.facts.machine
+        better = known == NONE or (layer in BELOW and known not in BELOW) or (age <= _CHANGES and not other_device)
+        if better and again and not self.corrected:
+            self._say(found, now)
+            self.corrected = self.told
 
 
 class Engine:
@@ -149,17 +139,13 @@ class Engine:
         self._told_of: dict[tuple[str, str], str] = {}
         """Runs that people are told of, by machine and layer."""
         self._problem: str | None = None
-        self._exported: tuple[Sample, ...] = (Sample(UP, (), 0),)
-        self._stop = threading.Event()
-
-    @property
-    def version(self) -> tuple[Sample, ...]:
+        self.version: tuple[Sample, ...] = (Sample(UP, (), 0),)
         """See Source."""
-        return self._exported
+        self._stop = threading.Event()
 
     def samples(self) -> Iterator[Sample]:
         """See Source."""
-        return iter(self._exported)
+        return iter(self.version)
 
     def start(self) -> None:
         """Begin, in a thread."""
@@ -175,7 +161,7 @@ class Engine:
                 self.look()
             except Exception:
                 _log.exception("why: a second is left out; please report this")
-                self._exported = (Sample(UP, (), 0),)
+                self.version = (Sample(UP, (), 0),)
 
     def look(self) -> None:
         """Look once at all runs."""
@@ -185,43 +171,42 @@ class Engine:
             problem = ""
         except PrometheusError as error:
             problem = str(error)
-        if problem != self._problem:
-            self._problem = problem
-            if problem:
-                _log.warning("cannot tell why runs are slow: %s", problem)
-        self._exported = tuple(self._samples(now))
+        if problem and problem != self._problem:
+            _log.warning("cannot tell why runs are slow: %s", problem)
+        self._problem = problem
+        self.version = tuple(self._samples(now))
 
     def _ask(self, now: float) -> None:
         found = self._prometheus.at(_NOW, now)
-        named = [(labels.get("run", ""), labels.get("__name__", "")) for labels, _ in found]
-        active = {run for run, _ in named if run}
-        for run in sorted(active - self._runs.keys()):
-            self._runs[run] = _Watched(self._prometheus, run, now)
-        for run in self._runs.keys() - active:
-            if now - self._runs[run].first > _FORGOTTEN or self._runs[run].spoken is None:
+        named = [(run, labels.get("__name__", "")) for labels, _ in found if (run := labels.get("run"))]
+        for run, _ in sorted(named):
+            if run not in self._runs:
+                self._runs[run] = _Watched(self._prometheus, run, now)
+        for run in self._runs.keys() - {run for run, _ in named}:
+            if now - self._runs[run].first > _FORGOTTEN or self._runs[run].said is None:
                 del self._runs[run]
         for run, name in named:
-            if run and "slow" in name:
+            if "slow" in name:
                 self._runs[run].slow_at = now
         for watched in self._runs.values():
             watched.look(now)
 
     def _samples(self, now: float) -> Iterator[Sample]:
         yield Sample(UP, (), int(not self._problem))
-        spoken = {run: watched.spoken for run, watched in self._runs.items() if watched.spoken}
-        for run, one in spoken.items():
-            of = one.explanation
+        # One message for each machine and layer; the run that people were told of first stays.
+        self._told_of = {
+            where: run for where, run in self._told_of.items() if run in self._runs and self._runs[run].where == where
+        }
+        for run, one in self._runs.items():
+            if not (of := one.said):
+                continue
             yield Sample(INFO, (run, *one.where, one.text), 1)
             yield Sample(SINCE, (run,), of.begin)
             for when, waits in (("usual", of.usual), ("now", of.now)):
                 for stage, seconds in waits.stages.items():
                     yield Sample(SECONDS, (run, stage, when), seconds)
-        # One message for each machine and layer; the run that people were told of first stays.
-        layers = {run: one.where for run, one in spoken.items()}
-        self._told_of = {where: run for where, run in self._told_of.items() if layers.get(run) == where}
-        for run, one in spoken.items():
-            if one.where[1] == NONE or now - one.since < _HELD or self._told_of.setdefault(one.where, run) != run:
-                continue
-            self._runs[run].spoken = one._replace(told=True)
-            since = f"{datetime.fromtimestamp(one.since, UTC):%H:%M:%S}"
-            yield Sample(MESSAGE, (run, *one.where, since, "yes" if one.corrected else ""), 1)
+            held = one.where[1] == NONE or now - one.since < _HELD
+            if not held and self._told_of.setdefault(one.where, run) == run:
+                one.told = True
+                since = f"{datetime.fromtimestamp(one.since, UTC):%H:%M:%S}"
+                yield Sample(MESSAGE, (run, *one.where, since, "yes" if one.corrected else ""), 1)
