@@ -56,24 +56,38 @@ def slow(
     return slow_times(of.parts, usual, armed, judged)
 
 
-def usual_before(of: SeenRun, begin: float, times: Sequence[SlowTime] = ()) -> Waits | None:
-    """What was usual before a moment: up to two minutes, from the end of the last slow time on."""
+def usual_before(
+    of: SeenRun, begin: float, times: Sequence[SlowTime] = (), known: dict[tuple[float, float], Waits] | None = None
+) -> Waits | None:
+    """What was usual before a moment: up to two minutes, from the end of the last slow time on. `known`: what was found
+    before, by its begin and end, to which this is added.
+    """
     last = begin - _GAP
     since = max((one.end + _GAP for one in times if one.end + _GAP <= last - _FEWEST), default=0.0)
     first = max(begin - _BEFORE, since, of.facts.start or 0.0)
-    return waits(of, first, last) if last - first >= _FEWEST else None
+    if known and (first, last) in known:
+        return known[first, last]
+    found = waits(of, first, last) if last - first >= _FEWEST else None
+    if found and known is not None:
+        known[first, last] = found
+    return found
 
 
 def why(
-    of: SeenRun, when: SlowTime, times: Sequence[SlowTime], moment: float, kin: Waits | None = None
+    of: SeenRun,
+    when: SlowTime,
+    times: Sequence[SlowTime],
+    moment: float,
+    kin: Waits | None = None,
+    known: dict[tuple[float, float], Waits] | None = None,
 ) -> Explanation | None:
     """Why the run is slow in one of its slow times, as far as that can be seen at a moment of it; None: too early, no
-    usual, hardly slower than usual, or far more is done. `kin`: a run of its kind.
+    usual, hardly slower than usual, or far more is done. `kin`: a run of its kind; `known`: see usual_before.
     """
     if moment < when.begin + FIRST:
         return None
     armed = when.armed
-    usual = usual_before(of, when.begin, times)
+    usual = usual_before(of, when.begin, times, known)
     if usual is None or armed == _KIN:
         usual = kin or usual
     if usual is None and of.facts.objective:

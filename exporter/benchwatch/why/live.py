@@ -62,6 +62,7 @@ class _Watched:
         """What is exported, with `text`. Both change seldom and together, so that a latency is one number in both."""
         self._seen, self._asked, self._asked_around = Seen(kept=_KEPT), 0.0, 0.0
         self._judged: dict[tuple[str, ...], JudgedSeconds] = {}
+        self._usual: dict[tuple[float, float], Waits] = {}
 
     def _say(self, found: Explanation, now: float) -> None:
         if self.said is None:
@@ -101,7 +102,7 @@ class _Watched:
         self.slow_at = max(self.slow_at, when.end)
         if self.said and self.said.begin < when.begin - OVER:
             self.said = None
-        if found := why(of, when, times, now, self._kin):
+        if found := why(of, when, times, now, self._kin, self._usual):
             again, self._layer = self._layer == found.cause.layer, found.cause.layer
             self._change(found, again, now)
 
