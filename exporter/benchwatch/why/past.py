@@ -34,7 +34,6 @@ def explanations(
         return None
     kin = usual_of_kin(prometheus, of, now) if first - span[0] < _YOUNG else None
     times = slow(of, kin)
-    lasts = not span[2] and end is None
     asked = [one for one in times if one.end >= (begin or 0.0) and one.begin <= last]
     found = []
     for when in sorted(sorted(asked, key=lambda one: one.begin - one.end)[:MOST]):
@@ -42,7 +41,7 @@ def explanations(
         around = surrounded(prometheus, of._replace(seen=Seen(of.seen.all())), when.begin - BEFORE, until)
         one = why(around, when, times, when.end + 1, kin)
         if one is not None:
-            found.append(one._replace(end=when.end, over=not (lasts and when.end >= last - OVER)))
+            found.append(one._replace(end=when.end, over=span[2] or when.end < last - OVER))
     return found
 
 
