@@ -33,7 +33,7 @@ from demo_processes import Processes
 _WARM = 55
 """Seconds until a run is past its ramp, and has a usual of its own."""
 _YOUNG, _BEGINS, _LASTS = 46, 4, 25
-"""Seconds for which it watches closely a run that it has just seen; after which a slow time is named, and has lasted."""
+"""Seconds for which it watches closely a run that it has just seen; after which a slow time is named; has lasted."""
 
 
 class Slowing(Machines):

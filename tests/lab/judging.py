@@ -1,10 +1,9 @@
-"""Rounds of faults, judged by what a person read last within 30 s of the onset."""
+"""Rounds of faults, judged by what a person read last within 30 s of the onset; tables for the documentation."""
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
-
-from tests.lab.tables import table
 
 WITHIN = 30
 """Seconds from the onset in which the last message counts."""
@@ -71,3 +70,19 @@ def report(rounds: Sequence[Round]) -> str:
         if not one.cause_right
     ]
     return "\n".join([table(rows), f"\n{total}.", *wrong])
+
+
+def insert(document: Path, section: str, text: str) -> None:
+    """Replace what is between the marks of a section. Raises ValueError if they are not there."""
+    begin, end = f"<!-- {section}: written by tests/lab -->", f"<!-- end of {section} -->"
+    before, found, rest = document.read_text().partition(begin)
+    _, ended, after = rest.partition(end)
+    if not found or not ended:
+        raise ValueError(f"{document}: expected the lines {begin!r} and {end!r}")
+    document.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows in Markdown, the first one the header."""
+    lines = [f"|{'|'.join(row)}|" for row in rows]
+    return "\n".join([lines[0], f"|{'---|' * len(rows[0])}", *lines[1:]])

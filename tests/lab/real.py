@@ -30,8 +30,7 @@ import yaml
 from demo_processes import Processes
 from tests.lab import CHECKOUT, shipped
 from tests.lab.hosts import Disk, Host, join, missing, preferred, ran
-from tests.lab.judging import Message, Round, report
-from tests.lab.tables import insert
+from tests.lab.judging import Message, Round, insert, report
 from tests.support.grafana import Prometheus
 from tests.support.ports import free_address
 from tests.support.programs import program

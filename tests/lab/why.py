@@ -37,8 +37,7 @@ from benchwatch.server.exporter import Exporter
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.why.exported import INFO, MESSAGE
 from benchwatch.why.live import Engine
-from tests.lab.judging import WITHIN, Message, Round, report
-from tests.lab.tables import insert
+from tests.lab.judging import WITHIN, Message, Round, insert, report
 
 _LAYERS = {
     "steady": "none",
