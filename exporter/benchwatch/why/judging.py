@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from ..metrics.prometheus import Prometheus, text
 from .causes import causes, ruled_out
 from .explanation import Explanation
-from .seen import Seen, SeenRun, samples_of_run, seen_run, surrounded
+from .seen import Seen, SeenRun, samples_of_runs, seen_run, surrounded
 from .slow_times import JudgedSeconds, SlowTime, slow_times
 from .waits import Waits, below, waits
 from .window import TimeWindow, nothing
@@ -42,7 +42,7 @@ def usual_of_kin(prometheus: Prometheus, of: SeenRun, now: float) -> Waits | Non
     earlier = sorted(((end, labels["run"]) for labels, end in found if end <= facts.start), reverse=True)
     for end, run in earlier[:_EARLIER_RUNS]:
         begin, last = end - _AT_THE_END - _LAST, end - _AT_THE_END
-        other = seen_run(Seen(samples_of_run(prometheus, run, begin, end)), run, begin, end)
+        other = seen_run(Seen(samples_of_runs(prometheus, [run], begin, end)), run, begin, end)
         if other.facts.kind == facts.kind:
             return waits(surrounded(prometheus, other, begin, last), begin, last)
     return None

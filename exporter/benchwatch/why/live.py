@@ -8,15 +8,15 @@ its own: no scrape and no alert waits for it.
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 
-from ..metrics.prometheus import Prometheus, PrometheusError
+from ..metrics.prometheus import Prometheus, PrometheusError, Samples
 from ..metrics.samples import Sample
 from .explanation import BELOW, NONE, Explanation, sentence
 from .exported import INFO, MESSAGE, SECONDS, SINCE, UP
 from .judging import BEFORE, FIRST, LOOKED, OVER, slow, usual_of_kin, why
-from .seen import Seen, samples_of_run, seen_run, surrounded
+from .seen import Seen, samples_of_runs, seen_run, surrounded
 from .slow_times import USUAL, JudgedSeconds
 from .waits import Waits
 
@@ -26,8 +26,8 @@ _NOW = '{__name__=~"run:benchmark_slow:info|run:benchwatch_run_state:begun"}'
 """The runs that are active, and those of them that are slow by the rules."""
 TIMEOUT = 2.0
 """Seconds for an answer."""
-_KEPT, _ANEW = 420.0, 3.0
-"""Seconds of samples: kept, and asked for again each second."""
+_KEPT, _ANEW, _TOGETHER = 420.0, 3.0, 10.0
+"""Seconds of samples: kept; asked for again each second; up to which one question is for several runs."""
 _YOUNG = 45.0
 """Seconds for which a run is watched closely."""
 _HELD, _SETTLED, _CHANGES = 5.0, 15.0, 10.0
@@ -74,20 +74,22 @@ class _Watched:
         """The machine and the layer of what is said; empty: nothing is."""
         return (self.said.facts.server, self.said.cause.layer) if self.said else ("", "")
 
-    def look(self, now: float) -> None:
-        """Look at it if it may be slow. Raises PrometheusError."""
+    def asks_from(self, now: float) -> float | None:
+        """From when on samples of it are wanted, Unix seconds; None: it is not looked at now, as it cannot be slow.
+        First, as much as says what is usual beside earlier slow times; then what is new.
+        """
         closely = now - self.first < _YOUNG
         slow_lately = now - self.slow_at
         if slow_lately >= USUAL and not closely:
             self._forget()
-            return
+            return None
         lasts = self.said is not None and now - self.since > _LASTS
-        if now - self._asked >= (_SELDOM if lasts else 0.0 if slow_lately < OVER or closely else _AFTERWARDS):
-            self._explain(now)
+        wait = _SELDOM if lasts else 0.0 if slow_lately < OVER or closely else _AFTERWARDS
+        return max(self._asked - _ANEW, now - _KEPT) if now - self._asked >= wait else None
 
-    def _explain(self, now: float) -> None:
-        """Ask for what is new; first, for as much as says what is usual beside earlier slow times."""
-        self._seen.add(samples_of_run(self._prometheus, self._run, max(self._asked - _ANEW, now - _KEPT), now))
+    def look(self, new: Iterable[Samples], now: float) -> None:
+        """Look at it with these new samples. Raises PrometheusError."""
+        self._seen.add(new)
         self._asked = now
         of = seen_run(self._seen, self._run, now - _KEPT, now)
         if of.parts and not self._kin_asked:
@@ -189,8 +191,15 @@ class Engine:
         for run, name in named:
             if "slow" in name:
                 self._runs[run].slow_at = now
-        for watched in self._runs.values():
-            watched.look(now)
+        asked: dict[float, list[str]] = {}
+        for run, watched in self._runs.items():
+            if (begin := watched.asks_from(now)) is not None:
+                asked.setdefault(begin, []).append(run)
+        for begin, runs in asked.items():
+            for some in [runs] if now - begin <= _TOGETHER else [[run] for run in runs]:
+                new = samples_of_runs(self._prometheus, some, begin, now)
+                for run in some:
+                    self._runs[run].look([one for one in new if one.labels.get("run") == run], now)
 
     def _samples(self, now: float) -> Iterator[Sample]:
         yield Sample(UP, (), int(not self._problem))

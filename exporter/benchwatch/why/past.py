@@ -5,7 +5,7 @@ import math
 from ..metrics.prometheus import Prometheus, text
 from .explanation import Explanation
 from .judging import BEFORE, LOOKED, OVER, RETENTION, slow, usual_of_kin, why
-from .seen import Seen, samples_of_run, seen_run, surrounded
+from .seen import Seen, samples_of_runs, seen_run, surrounded
 from .slow_times import USUAL
 
 _PIECE = 6 * 3600.0
@@ -27,7 +27,7 @@ def explanations(
     last = min(span[1], end or now)
     seen, at = Seen(), first
     while at < last:
-        seen.add(samples_of_run(prometheus, run, at, min(at + _PIECE, last)))
+        seen.add(samples_of_runs(prometheus, [run], at, min(at + _PIECE, last)))
         at += _PIECE
     of = seen_run(seen, run, first, last)
     if not of.parts:

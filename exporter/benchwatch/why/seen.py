@@ -146,12 +146,12 @@ class SeenRun(NamedTuple):
     parts: Sequence[Reported]
 
 
-def samples_of_run(prometheus: Prometheus, run: str, begin: float, end: float) -> list[Samples]:
-    """What the exporter says of a run. Raises PrometheusError."""
+def samples_of_runs(prometheus: Prometheus, runs: Iterable[str], begin: float, end: float) -> list[Samples]:
+    """What the exporter says of runs. Raises PrometheusError."""
     roles = [roles for tool in TOOLS for roles in tool.roles if not roles.observer]
     families = [family for one in roles for family in (one.rate, one.latency, one.lag, one.window) if family]
     names = (*_RUN, *dict.fromkeys(family.name for family in families))
-    return prometheus.samples(_chosen(names, f"run={text(run)}"), begin, end)
+    return prometheus.samples(_chosen(names, f"run=~{_one_of(runs)}"), begin, end)
 
 
 def surrounded(prometheus: Prometheus, of: SeenRun, begin: float, end: float) -> SeenRun:
