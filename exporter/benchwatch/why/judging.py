@@ -44,7 +44,8 @@ def usual_of_kin(prometheus: Prometheus, of: SeenRun, now: float) -> Waits | Non
         begin, last = end - _AT_THE_END - _LAST, end - _AT_THE_END
         other = seen_run(Seen(samples_of_runs(prometheus, [run], begin, end)), run, begin, end)
         if other.facts.kind == facts.kind:
-            return waits(surrounded(prometheus, other, begin, last), begin, last)
+            (around,) = surrounded(prometheus, [other], begin, last)
+            return waits(around, begin, last)
     return None
 
 

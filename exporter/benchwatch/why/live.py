@@ -16,7 +16,7 @@ from ..metrics.samples import Sample
 from .explanation import BELOW, NONE, Explanation, sentence
 from .exported import INFO, MESSAGE, SECONDS, SINCE, UP
 from .judging import BEFORE, FIRST, LOOKED, OVER, slow, usual_of_kin, why
-from .seen import Seen, samples_of_runs, seen_run, surrounded
+from .seen import Seen, SeenRun, samples_of_runs, seen_run, surrounded
 from .slow_times import USUAL, JudgedSeconds
 from .waits import Waits
 
@@ -87,8 +87,10 @@ class _Watched:
         wait = _SELDOM if lasts else 0.0 if slow_lately < OVER or closely else _AFTERWARDS
         return max(self._asked - _ANEW, now - _KEPT) if now - self._asked >= wait else None
 
-    def look(self, new: Iterable[Samples], now: float) -> None:
-        """Look at it with these new samples. Raises PrometheusError."""
+    def look(self, new: Iterable[Samples], now: float) -> float | None:
+        """Look at it with these new samples. Returns from when on its machines are of interest; None: it is not slow.
+        Raises PrometheusError.
+        """
         self._seen.add(new)
         self._asked = now
         of = seen_run(self._seen, self._run, now - _KEPT, now)
@@ -98,13 +100,17 @@ class _Watched:
         when = next((one for one in reversed(times) if one.end >= now - OVER), None)
         if when is None or when.end - when.begin < FIRST:
             self.said = None  # a single slow second wakes nobody
-            return
-        of = surrounded(self._prometheus, of, max(self._asked_around - _ANEW, when.begin - BEFORE), now)
-        self._asked_around = now
+            return None
+        self.slow, self._times, self._when = of, times, when
+        return max(self._asked_around - _ANEW, when.begin - BEFORE)
+
+    def explain(self, of: SeenRun, now: float) -> None:
+        """Say why it is slow, as seen with what is around it."""
+        when, self._asked_around = self._when, now
         self.slow_at = max(self.slow_at, when.end)
         if self.said and self.said.begin < when.begin - OVER:
             self.said = None
-        if found := why(of, when, times, now, self._kin, self._usual):
+        if found := why(of, when, self._times, now, self._kin, self._usual):
             again, self._layer = self._layer == found.cause.layer, found.cause.layer
             self._change(found, again, now)
 
@@ -128,6 +134,15 @@ class _Watched:
         if better and again and not self.corrected:
             self._say(found, now)
             self.corrected = self.told
+
+
+def _together(wanted: Iterable[tuple[float | None, str]], now: float) -> Iterator[tuple[float, list[str]]]:
+    """The runs of which samples are wanted from a moment on (None: none), those together whose answers are short."""
+    groups: dict[tuple[float, str], list[str]] = {}
+    for begin, run in wanted:
+        if begin is not None:
+            groups.setdefault((begin, "" if now - begin <= _TOGETHER else run), []).append(run)
+    return ((begin, runs) for (begin, _), runs in groups.items())
 
 
 class Engine:
@@ -191,15 +206,17 @@ class Engine:
         for run, name in named:
             if "slow" in name:
                 self._runs[run].slow_at = now
-        asked: dict[float, list[str]] = {}
-        for run, watched in self._runs.items():
-            if (begin := watched.asks_from(now)) is not None:
-                asked.setdefault(begin, []).append(run)
-        for begin, runs in asked.items():
-            for some in [runs] if now - begin <= _TOGETHER else [[run] for run in runs]:
-                new = samples_of_runs(self._prometheus, some, begin, now)
-                for run in some:
-                    self._runs[run].look([one for one in new if one.labels.get("run") == run], now)
+        around: list[tuple[float | None, str]] = []
+        for begin, runs in _together([(one.asks_from(now), run) for run, one in self._runs.items()], now):
+            new = samples_of_runs(self._prometheus, runs, begin, now)
+            for run in runs:
+                own = [one for one in new if one.labels.get("run") == run]
+                around.append((self._runs[run].look(own, now), run))
+        for begin, runs in _together(around, now):
+            slow_ones = [self._runs[run] for run in runs]
+            seen = surrounded(self._prometheus, [one.slow for one in slow_ones], begin, now)
+            for one, of in zip(slow_ones, seen, strict=True):
+                one.explain(of, now)
 
     def _samples(self, now: float) -> Iterator[Sample]:
         yield Sample(UP, (), int(not self._problem))

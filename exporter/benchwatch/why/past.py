@@ -38,7 +38,7 @@ def explanations(
     found = []
     for when in sorted(sorted(asked, key=lambda one: one.begin - one.end)[:MOST]):
         until = min(when.end, when.begin + LOOKED, last) + 1
-        around = surrounded(prometheus, of._replace(seen=Seen(of.seen.all())), when.begin - BEFORE, until)
+        (around,) = surrounded(prometheus, [of._replace(seen=Seen(of.seen.all()))], when.begin - BEFORE, until)
         one = why(around, when, times, when.end + 1, kin)
         if one is not None:
             found.append(one._replace(end=when.end, over=span[2] or when.end < last - OVER))
