@@ -32,8 +32,8 @@ from demo_processes import Processes
 
 _WARM = 55
 """Seconds until a run is past its ramp, and has a usual of its own."""
-_YOUNG, _LASTS = 46, 25
-"""Seconds for which it watches closely a run that it has just seen, and one that has become slow."""
+_YOUNG, _BEGINS, _LASTS = 46, 4, 25
+"""Seconds for which it watches closely a run that it has just seen; after which a slow time is named; has lasted."""
 
 
 class Slowing(Machines):
@@ -93,9 +93,10 @@ def measure(hosts: int, seconds: int, rules: str) -> None:
                 ("no engine", 0, 0),
                 ("young", seconds, 1),
                 ("none slow", seconds, _YOUNG - seconds),
-                ("slow", seconds, _LASTS),
+                ("slow begins", seconds, _BEGINS),
+                ("slow", seconds, max(0, _LASTS - seconds - _BEGINS)),
             ):
-                machines.slow = what == "slow"
+                machines.slow = what.startswith("slow")
                 for _ in range(before_that):
                     engine.look()
                     time.sleep(1)
@@ -109,7 +110,7 @@ def measure(hosts: int, seconds: int, rules: str) -> None:
                 spent = [(used(pid) - was) / length for (_, pid), was in zip(servers, before, strict=True)]
                 named = sum(sample.family is INFO for sample in engine.samples())
                 shares = "".join(f"{100 * one:9.1f} %" for one in spent)
-                print(f"{hosts:4} runs, {what:10} engine{100 * own / length:6.2f} %, Prometheus{shares}; {named} named")
+                print(f"{hosts:4} runs, {what:11} engine{100 * own / length:6.2f} %, Prometheus{shares}; {named} named")
         finally:
             processes.stop_all()
             server.shutdown()

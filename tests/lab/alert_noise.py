@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from demo_processes import Processes
 from tests.lab import shipped
-from tests.lab.tables import table
+from tests.lab.judging import table
 from tests.support.grafana import Prometheus
 from tests.support.servers import Exporter, start_prometheus
 
@@ -147,7 +147,7 @@ def spans(moments: Sequence[float]) -> Iterator[tuple[float, float]]:
 
 
 class Row(NamedTuple):
-    """What was measured of one load; `shortest` is the least time that a spike was visible, seconds."""
+    """What was measured of one load."""
 
     load: Load
     hours: float
@@ -155,32 +155,28 @@ class Row(NamedTuple):
     spikes: int
     seen: int
     delays: Sequence[float]
-    shortest: float | None
+
+    def cells(self) -> list[str]:
+        """Those of the table."""
+        seen = [f"{self.spikes}", f"{self.seen / self.spikes:.1%}"] if self.spikes else ["", ""]
+        late = f"{statistics.median(self.delays):.1f} s, {max(self.delays):.1f} s" if self.delays else ""
+        false = len(self.false)
+        return [self.load.run, f"{self.hours:.2f}", f"{false}", f"{false / self.hours:.2f}", *seen, late]
 
 
 def judge(load: Load, hours: float, spikes: Sequence[Spike], found: Sequence[Episode]) -> Row:
     """Separate the episodes of a load's run that are a spike's from the false ones."""
     own = [episode for episode in found if episode.run == load.run]
-    seen, delays, lengths, right = 0, [], [], set()
-    for spike in (spike for spike in spikes if spike.run == load.run):
+    spikes = [spike for spike in spikes if spike.run == load.run]
+    seen, delays, right = 0, [], set()
+    for spike in spikes:
         for episode in own:
-            if episode.worker != spike.worker or episode.name != "LatencySpike":
-                continue
-            if spike.reported - 1 <= episode.begin <= spike.reported + _IN_TIME:
-                right.add(episode)
-                delays.append(episode.begin - spike.reported)
-                lengths.append(episode.end - episode.begin)
-            if episode.begin <= spike.reported + _IN_TIME <= episode.end:
-                seen += 1
-    number = sum(spike.run == load.run for spike in spikes)
-    return Row(load, hours, sorted(set(own) - right), number, seen, delays, min(lengths, default=None))
-
-
-def shown(row: Row) -> list[str]:
-    """A row of the table."""
-    seen = [f"{row.spikes}", f"{row.seen / row.spikes:.1%}"] if row.spikes else ["", ""]
-    late = [f"{statistics.median(row.delays):.1f} s, {max(row.delays):.1f} s"] if row.delays else [""]
-    return [row.load.run, f"{row.hours:.2f}", f"{len(row.false)}", f"{len(row.false) / row.hours:.2f}", *seen, *late]
+            if episode.worker == spike.worker and episode.name == "LatencySpike":
+                if spike.reported - 1 <= episode.begin <= spike.reported + _IN_TIME:
+                    right.add(episode)
+                    delays.append(episode.begin - spike.reported)
+                seen += episode.begin <= spike.reported + _IN_TIME <= episode.end
+    return Row(load, hours, sorted(set(own) - right), len(spikes), seen, delays)
 
 
 def main() -> None:
@@ -212,7 +208,7 @@ def main() -> None:
         finally:
             processes.stop_all()
     rows = [judge(load, options.workers * options.minutes / 60, spikes, found) for load in loads]
-    print(table([_HEADER, *map(shown, rows)]))
+    print(table([_HEADER, *(row.cells() for row in rows)]))
     for one in (one for row in rows for one in row.false):
         print(f"false: {one.name} of {one.run}/{one.worker}, {one.begin - begin - _RAMP:.0f} s after the ramp")
 

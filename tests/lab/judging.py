@@ -1,10 +1,9 @@
-"""Rounds of faults, judged by what a person read last within 30 s of the onset."""
+"""Rounds of faults, judged by what a person read last within 30 s of the onset; tables for the documentation."""
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
-
-from tests.lab.tables import table
 
 WITHIN = 30
 """Seconds from the onset in which the last message counts."""
@@ -51,18 +50,23 @@ class Round(NamedTuple):
 
 
 def report(rounds: Sequence[Round]) -> str:
-    """A row for each fault, in Markdown, and what was not right."""
-    rows = [("fault", "its layer", "rounds", "layer right", "cause right", "most messages", "first message after")]
+    """A row for each fault, in Markdown, and what was not right. Causes count where rounds say what they must match."""
+    known = any(one.cause for one in rounds)
+    judged = ("layer", "cause") if known else ("layer",)
+    rows = [
+        ("fault", "its layer", "rounds", *(f"{one} right" for one in judged), "most messages", "first message after")
+    ]
     for fault in dict.fromkeys(one.fault for one in rounds):
         own = [one for one in rounds if one.fault == fault]
-        right = (sum(one.layer_right for one in own), sum(one.cause_right for one in own))
+        right = (sum(one.layer_right for one in own), sum(one.cause_right for one in own))[: len(judged)]
         first = sorted(one.messages[0].after for one in own if one.messages)
         delay = f"{first[len(first) // 2]:.0f} s (at most {first[-1]:.0f} s)" if first else "-"
         most = str(max(len(one.messages) for one in own))
         rows.append((fault, own[0].expected, str(len(own)), *(f"{one} of {len(own)}" for one in right), most, delay))
     faults = [one for one in rounds if one.expected != QUIET]
     layers, causes = sum(one.layer_right for one in faults), sum(one.cause_right for one in faults)
-    total = f"{layers} of {len(faults)} layers and {causes} of {len(faults)} causes right"
+    total = f"{layers} of {len(faults)} layers"
+    total += f" and {causes} of {len(faults)} causes right" if known else " right"
     loads = sorted(one.load for one in rounds if one.load is not None)
     total += f"; load {loads[0]:.1f} to {loads[-1]:.1f}" if loads else ""
     wrong = [
@@ -71,3 +75,19 @@ def report(rounds: Sequence[Round]) -> str:
         if not one.cause_right
     ]
     return "\n".join([table(rows), f"\n{total}.", *wrong])
+
+
+def insert(document: Path, section: str, text: str) -> None:
+    """Replace what is between the marks of a section. Raises ValueError if they are not there."""
+    begin, end = f"<!-- {section}: written by tests/lab -->", f"<!-- end of {section} -->"
+    before, found, rest = document.read_text().partition(begin)
+    _, ended, after = rest.partition(end)
+    if not found or not ended:
+        raise ValueError(f"{document}: expected the lines {begin!r} and {end!r}")
+    document.write_text(f"{before}{begin}\n\n{text}\n\n{end}{after}")
+
+
+def table(rows: Sequence[Sequence[str]]) -> str:
+    """Rows in Markdown, the first one the header."""
+    lines = [f"|{'|'.join(row)}|" for row in rows]
+    return "\n".join([lines[0], f"|{'---|' * len(rows[0])}", *lines[1:]])

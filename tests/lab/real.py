@@ -30,8 +30,7 @@ import yaml
 from demo_processes import Processes
 from tests.lab import CHECKOUT, shipped
 from tests.lab.hosts import Disk, Host, join, missing, preferred, ran
-from tests.lab.judging import Message, Round, report
-from tests.lab.tables import insert
+from tests.lab.judging import Message, Round, insert, report
 from tests.support.grafana import Prometheus
 from tests.support.ports import free_address
 from tests.support.programs import program
@@ -88,20 +87,8 @@ class Lab:
         cluster, wal = self.data.place / "cluster", self.log.place / "wal"
         for path in (self.data.place, self.log.place):
             ran("chown", "postgres:", path)
-        self.server.run(
-            *user,
-            programs / "initdb",
-            "-D",
-            cluster,
-            "--waldir",
-            wal,
-            "-E",
-            "UTF8",
-            "--no-locale",
-            "--no-sync",
-            "-A",
-            "trust",
-        )
+        how = ["-E", "UTF8", "--no-locale", "--no-sync", "-A", "trust"]
+        self.server.run(*user, programs / "initdb", "-D", cluster, "--waldir", wal, *how)
         with (cluster / "pg_hba.conf").open("a") as file:
             file.write("host all all 10.77.0.0/16 trust\n")
         settings = ["listen_addresses=*", "shared_buffers=256MB", "checkpoint_timeout=1h", "max_wal_size=2GB"]
@@ -110,9 +97,8 @@ class Lab:
         options = [word for setting in settings for word in ("-c", setting)]
         command = self.server.command(*user, programs / "postgres", "-D", cluster, *options)
         process = self._processes.start("postgres", command)
-        self._processes.wait_until(
-            process, lambda: not subprocess.call(["pg_isready", "-q", "-h", self.server.address])
-        )
+        asked = ["pg_isready", "-q", "-h", self.server.address]
+        self._processes.wait_until(process, lambda: not subprocess.call(asked))
         self._address = address
         ran("pgbench", "-h", self.server.address, "-U", "postgres", "-i", "-q", "-s", "100", "postgres")
         self.statements("vacuum analyze", "checkpoint")
@@ -122,9 +108,7 @@ class Lab:
     def statements(self, *statements: str) -> None:
         """Run them in one session on the server."""
         words = [word for statement in statements for word in ("-c", statement)]
-        self.server.run(
-            "psql", "-q", "-h", self.data.place, "-U", "postgres", "-d", "postgres", "-o", os.devnull, *words
-        )
+        self.server.run("psql", *f"-q -U postgres -d postgres -o {os.devnull} -h".split(), self.data.place, *words)
 
     def _serve(self, name: str, at: str, path: str, command: Sequence[str], **more: Any) -> None:
         self._processes.wait_for(self._processes.start(name, command, **more), f"http://{at}{path}")
@@ -132,11 +116,8 @@ class Lab:
     def _watch(self) -> None:
         """Everything that watches. Machines have exporters of their own, and one shows the run."""
         first = ["nice", "-n", "-19"]  # a hog on its machine delays no exporter, as a service with a priority
-        node = [
-            *first,
-            program("prometheus-node-exporter", "node_exporter"),
-            "--collector.diskstats.device-exclude=^ram",
-        ]
+        node = [*first, program("prometheus-node-exporter", "node_exporter")]
+        node += ["--collector.diskstats.device-exclude=^ram"]
         exporters, nodes = [], []
         prometheus, main = free_address(), free_address()
         empty = self._folder / "empty"
@@ -146,33 +127,20 @@ class Lab:
             self._serve(f"node-{name}", at, "/metrics", host.command(*node, f"--web.listen-address={at}"))
             nodes.append({"targets": [at], "labels": {"host": name}})
             at = f"{host.address}:19777"
-            own = [
-                *first,
-                *_BENCHWATCH,
-                "serve",
-                f"--runs.path={empty}",
-                f"--web.listen-address={at}",
-                f"--host={name}",
-            ]
+            where = [f"--runs.path={empty}", f"--web.listen-address={at}", f"--host={name}"]
+            own = [*first, *_BENCHWATCH, "serve", *where]
             self._serve(f"exporter-{name}", at, "/-/ready", host.command(*own), folder=self._folder)
             exporters.append(at)
         at = f"{self.server.address}:9187"
         source = f"host={self.data.place} user=postgres dbname=postgres sslmode=disable"
-        postgres = [str(CHECKOUT / "scripts" / "postgres-exporter"), f"--web.listen-address={at}"]
-        self._serve(
-            "exporter-postgres", at, "/metrics", self.server.command("env", f"DATA_SOURCE_NAME={source}", *postgres)
-        )
+        postgres = ["env", f"DATA_SOURCE_NAME={source}", str(CHECKOUT / "scripts" / "postgres-exporter")]
+        command = self.server.command(*postgres, f"--web.listen-address={at}")
+        self._serve("exporter-postgres", at, "/metrics", command)
         runs = self._folder / "runs"
         runs.mkdir()
         url = f"http://{prometheus}"
-        shows = [
-            *_BENCHWATCH,
-            "serve",
-            f"--runs.path={runs}",
-            f"--web.listen-address={main}",
-            f"--prometheus.url={url}",
-        ]
-        self._serve("exporter", main, "/-/ready", shows, folder=self._folder)
+        where = [f"--runs.path={runs}", f"--web.listen-address={main}", f"--prometheus.url={url}"]
+        self._serve("exporter", main, "/-/ready", [*_BENCHWATCH, "serve", *where], folder=self._folder)
         alertmanager = start_alertmanager(self._processes, self._folder, self.receiver.url)
         config = shipped("benchwatch-", "node", "postgres")
         config["alerting"] = {"alertmanagers": [{"static_configs": [{"targets": [alertmanager]}]}]}
@@ -249,24 +217,17 @@ class Lab:
             self.server.freeze(False)
 
         yield Fault("no fault", "none", "", lambda _: None)
-        hogged = r"the processors of {} are \d+ % busy.*python"
-        yield Fault("processor hog on the server", "server_cpu", hogged.format("db1"), lambda s: hog(self.server, s))
-        yield Fault(
-            "processor hog on the client", "client_cpu", hogged.format("client1"), lambda s: hog(self.client, s, -12)
-        )
+        busy = r"the processors of {} are \d+ % busy.*python"
+        yield Fault("processor hog on the server", "server_cpu", busy.format("db1"), lambda s: hog(self.server, s))
+        client = busy.format("client1")
+        yield Fault("processor hog on the client", "client_cpu", client, lambda s: hog(self.client, s, -12))
         yield Fault("lock", "database", "lock on pgbench_branches is held by 'select pg_sleep", lock)
-        yield Fault(
-            "checkpoint", "database", "a checkpoint (writes|syncs).*CHECKPOINT", lambda _: self.statements("checkpoint")
-        )
-        yield Fault(
-            "slow data device",
-            "data_device",
-            r"reads of bench_data \(data\) take",
-            lambda s: slow(self.data, _SLOW_DATA, s),
-        )
-        yield Fault(
-            "slow log device", "log_device", r"writes of bench_log \(log\) take", lambda s: slow(self.log, _SLOW_LOG, s)
-        )
+        cause = "a checkpoint (writes|syncs).*CHECKPOINT"
+        yield Fault("checkpoint", "database", cause, lambda _: self.statements("checkpoint"))
+        cause = r"reads of bench_data \(data\) take"
+        yield Fault("slow data device", "data_device", cause, lambda s: slow(self.data, _SLOW_DATA, s))
+        cause = r"writes of bench_log \(log\) take"
+        yield Fault("slow log device", "log_device", cause, lambda s: slow(self.log, _SLOW_LOG, s))
         yield Fault("competing process", "data_device", "fio reads and writes", compete)
         yield Fault("slow network", "network", "between the benchmark and the database", network)
         yield Fault("frozen server", "server", "db1 does not answer", freeze)
@@ -283,9 +244,8 @@ class Lab:
 
     def is_slow(self) -> bool:
         """Whether the run was slow, or an alert that it is fired, within the last seconds."""
-        states = (
-            f'present_over_time(run:benchmark_slow:info[{_CALM}s]) or ALERTS{{alertstate="firing",alertname="RunSlow"}}'
-        )
+        states = f"present_over_time(run:benchmark_slow:info[{_CALM}s])"
+        states += ' or ALERTS{alertstate="firing",alertname="RunSlow"}'
         return bool(self.prometheus.series("query", {"query": states, "time": f"{time.time()}"}))
 
     def series(self, begin: float, end: float) -> Mapping[str, Sequence[float | None]]:

@@ -26,7 +26,7 @@ from benchwatch.values.durations import Duration
 from demo_postgres import Postgres
 from demo_processes import Processes
 from tests.lab import RULES, shipped
-from tests.lab.tables import table
+from tests.lab.judging import table
 from tests.support.ports import free_address, free_port
 from tests.support.programs import program
 from tests.support.servers import Exporter, start_prometheus

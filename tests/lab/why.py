@@ -1,38 +1,65 @@
 """What the live engine of `benchwatch why` says in each round: the last layer within 30 s, and how many messages.
 
-    .venv/bin/python -m tests.lab.why simulated=3,1000                        rounds of each scene of the simulated CVM
-    .venv/bin/python -m tests.lab.why recorded=faults.json   rounds of tests/lab/real
+    .venv/bin/python -m tests.lab.why simulated=3,1000        rounds of each scene of the simulated CVM, from a seed on
+    .venv/bin/python -m tests.lab.why recorded=faults.json    rounds of tests/lab/real
 
 With document=docs/measured/why.md, it also writes the table into the section of that name there.
 
-The engine is the product's, with its questions; what answers them is a tape instead of a Prometheus.
+The engine is the product's, with its questions; what answers them is a tape instead of a Prometheus. A simulated round
+is a cluster, its guest and its pgbench on a virtual clock, so that hundreds take minutes. The product's poller reads
+the pages' HTML, its watcher of runs reads pgbench's lines, and its exporter renders both.
 """
 
 import json
+import os
+import random
 import re
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.prometheus import Prometheus, Samples
+from benchwatch.nutanix.client import Client
+from benchwatch.nutanix.cvm_settings import CvmSettings, NutanixSettings, VdiskDisk
+from benchwatch.nutanix.poller import Poller
+from benchwatch.nutanix.simulator.cluster import Cluster
+from benchwatch.nutanix.simulator.guest import NAME as GUEST
+from benchwatch.nutanix.simulator.guest import RECORD, Guest
+from benchwatch.nutanix.simulator.page_html import render
+from benchwatch.nutanix.simulator.scenes import FAULT_SECONDS, FAULT_START
+from benchwatch.runs.watcher import Runs
+from benchwatch.server.exporter import Exporter
+from benchwatch.settings.settings import RunsSettings
 from benchwatch.why.exported import INFO, MESSAGE
 from benchwatch.why.live import Engine
-from tests.lab.judging import WITHIN, Message, Round, report
-from tests.lab.simulated import EXPECTED, play
-from tests.lab.tables import insert
-from tests.lab.tape import Fault, Tape
+from tests.lab.judging import WITHIN, Message, Round, insert, report
 
-EPOCH = 1_790_000_000.0
-"""Unix time of a tape's first second."""
+_LAYERS = {
+    "steady": "none",
+    "path-slow": "path",
+    "vdisk-slow": "frontend",
+    "oplog-full": "oplog",
+    "oplog-bypassed": "oplog",
+    "reads-hdd": "read_source",
+    "reads-remote": "read_source",
+    "cvm-queue": "cvm_queue",
+}
+"""The layer that each scene's fault is in."""
+_AROUND, _POLL = 20, 10
+"""Seconds looked at after a fault; seconds between polls of a CVM."""
+_UUID = "5f0d7d8e-3a52-4c0b-9f0e-{:012d}"
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 _MATCHER = re.compile(r'(\w+)(=~|!~|=)"((?:[^"\\]|\\.)*)"')
+_SAMPLE = re.compile(r"^([a-zA-Z_:][\w:]*(?:\{.*\})?) (\S+)$", re.MULTILINE)
 
 
 class Recorded(Prometheus):
-    """A Prometheus whose samples are those of a tape; every run is active, and slow by its rules, all the time."""
+    """A Prometheus with these samples; every run is active, and slow by its rules, all the time."""
 
     def __init__(self, series: Sequence[Samples], runs: Sequence[str]) -> None:
         super().__init__("http://127.0.0.1:1")
@@ -63,50 +90,118 @@ def _matches(value: str, how: str, expected: str) -> bool:
     return bool(re.fullmatch(expected, value)) is (how == "=~")
 
 
-def recorded(tape: Tape, runs: Sequence[str]) -> Recorded:
-    """The tape of these runs as a Prometheus."""
-    found = []
-    for key, values in tape.series.items():
-        name, _, rest = key.partition("{")
-        labels = {"__name__": name, **{label: json.loads(f'"{value}"') for label, value in _LABEL.findall(rest)}}
-        pairs = [(EPOCH + second, value) for second, value in enumerate(values) if isinstance(value, int | float)]
-        if pairs and not name.startswith("benchwatch_run_why"):
-            times, numbers = np.array(pairs, dtype=float).T
-            found.append(Samples(labels, times, numbers + EPOCH * name.endswith("_timestamp_seconds")))
-    return Recorded(found, runs)
+def _series(key: str, samples: Sequence[tuple[float, float]], **more: str) -> Samples:
+    """A series by its name and labels as in an exposition, from its times and values."""
+    name, _, rest = key.partition("{")
+    labels = {label: json.loads(f'"{value}"') for label, value in _LABEL.findall(rest)}
+    times, values = np.array(samples, dtype=float).T
+    return Samples({"__name__": name, **labels, **more}, times, values)
 
 
-def hear(prometheus: Recorded, rounds: Sequence[Fault]) -> Iterator[Round]:
-    """Let an engine look each second at the runs of these rounds; what each new message of it says."""
-    now = EPOCH
+def hear(prometheus: Recorded, run: str, rounds: Sequence[Round]) -> Iterator[Round]:
+    """Let an engine look each second at the run of these rounds; what each new message of it says."""
+    now = 0.0
     engine = Engine(prometheus, lambda: now)
-    heard: dict[int, list[Message]] = {number: [] for number, _ in enumerate(rounds)}
+    heard: dict[float, list[Message]] = {one.begin: [] for one in rounds}
     known: set[tuple[str, ...]] = set()
-    for second in range(max(0, min(one.begin for one in rounds) - 30), max(one.begin for one in rounds) + WITHIN + 1):
-        now = EPOCH + second
+    for second in range(int(rounds[0].begin) - 30, int(rounds[-1].begin) + WITHIN + 1):
+        now = float(second)
         engine.look()
         samples = list(engine.samples())
         texts = {one.labels[0]: one.labels[3] for one in samples if one.family is INFO}
         for labels in {one.labels for one in samples if one.family is MESSAGE} - known:
             known.add(labels)
-            for number, one in enumerate(rounds):
-                if one.run == labels[0] and 0 <= second - one.begin <= WITHIN:
-                    heard[number].append(Message(second - one.begin, labels[2], texts[one.run]))
-    yield from (Round(one.fault, one.expected, "", heard[number]) for number, one in enumerate(rounds))
+            for begin, messages in heard.items():
+                if 0 <= second - int(begin) <= WITHIN:
+                    messages.append(Message(second - int(begin), labels[2], texts[run]))
+    yield from (one._replace(messages=heard[one.begin]) for one in rounds)
+
+
+class _Pages(Client):
+    """A CVM's pages without a network."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        super().__init__("http://127.0.0.1:1")
+        self._cluster = cluster
+
+    def get(self, path: str, query: str = "") -> bytes:
+        """See Client."""
+        if path == "/vdisk_stats":
+            document = self._cluster.vdisk(0, query.removeprefix("vdisk_id="))
+            assert document is not None
+            return render(document).encode()
+        return render(self._cluster.oplog(0) if path == "/oplog_flush_stats" else self._cluster.main(0)).encode()
+
+
+class _World:
+    """One round's cluster, guest and run."""
+
+    def __init__(self, name: str, scene: str, seed: int, runs: Path, clock: Callable[[], float]) -> None:
+        self.name = name
+        cluster = Cluster(scene, cvms=1, vdisks=4, seed=seed, clock=clock)
+        self.guest = Guest(cluster)
+        self.phase = random.Random(seed).randrange(_POLL)
+        mapping = {
+            _UUID.format(45269): VdiskDisk(vm=name, disk="scsi.1", role="data"),
+            _UUID.format(40043): VdiskDisk(vm=name, disk="scsi.2", role="log"),
+        }
+        cvm = CvmSettings(name=name, url="http://127.0.0.1:1")
+        settings = NutanixSettings(oplog_flush_stats=True)
+        self.poller = Poller(cvm, settings, mapping, _Pages(cluster), wall_clock=clock, monotonic=clock)
+        folder = runs / name
+        folder.mkdir(parents=True)
+        (folder / "run.yaml").write_text(RECORD.replace(GUEST, name))
+        self.output = (folder / "db1.err").open("w", buffering=1)
+
+
+def play(scenes: Sequence[tuple[str, int]], folder: Path) -> Iterator[Round]:
+    """Play scenes by (name, seed) side by side until some time after their fault; what the engine says of each."""
+    now = begun = float(int(time.time()))
+
+    def clock() -> float:
+        return now
+
+    worlds = [_World(f"r{number:03}", *scene, folder / "runs", clock) for number, scene in enumerate(scenes)]
+    runs = Runs([folder / "runs"], RunsSettings(), Buckets(4))
+    exporter = Exporter(runs, [world.poller for world in worlds])
+    scraped: dict[tuple[str, str, str], list[tuple[float, float]]] = {}
+
+    def scrape(exposition: str, job: str, host: str) -> None:
+        for key, value in _SAMPLE.findall(exposition):
+            scraped.setdefault((key, job, host), []).append((now, float(value)))
+
+    for second in range(FAULT_START + FAULT_SECONDS + _AROUND + 1):
+        now = begun + second
+        for world in worlds:
+            if second:
+                world.output.write(world.guest.progress(second - 1, now))
+                os.utime(world.output.fileno(), (now, now))
+            scrape(world.guest.exposition(second), "node", world.name)
+            if second % _POLL == world.phase:
+                world.poller.poll()
+        while runs.poll(now, now):
+            pass
+        for part in ("live", "runs", "nutanix")[: 1 if second % _POLL else 3]:
+            scrape(exporter.render(frozenset({part})), f"benchwatch-{part}", "")
+    for world, (scene, _) in zip(worlds, scenes, strict=True):
+        world.output.close()
+        own = [
+            _series(key, samples, job=job, **({"host": host} if host else {}))
+            for (key, job, host), samples in scraped.items()
+            if host == world.name or f'"{world.name}"' in key
+        ]
+        fault = Round(scene, _LAYERS[scene], "", [], begun + FAULT_START)
+        yield from hear(Recorded(own, [world.name]), world.name, [fault])
 
 
 def simulated(times: str) -> list[Round]:
     """Rounds of each scene of the simulated CVM: how many, and after a comma the first seed (1)."""
     number, _, first = times.partition(",")
-    scenes = [(scene, seed) for seed, scene in enumerate(list(EXPECTED) * int(number), int(first or 1))]
-    found = []
-    for begin in range(0, len(scenes), len(EXPECTED)):
+    scenes = [(scene, seed) for seed, scene in enumerate(list(_LAYERS) * int(number), int(first or 1))]
+    found: list[Round] = []
+    for begin in range(0, len(scenes), len(_LAYERS)):
         with tempfile.TemporaryDirectory(prefix="why-") as name:
-            tape, rounds = play(scenes[begin : begin + len(EXPECTED)], Path(name))
-        for one in rounds:
-            part = Tape(tape.seconds)
-            part.series = {key: values for key, values in tape.series.items() if f'"{one.run}"' in key}
-            found += hear(recorded(part, [one.run]), [one])
+            found += play(scenes[begin : begin + len(_LAYERS)], Path(name))
     return found
 
 
@@ -114,12 +209,13 @@ def of_recording(path: str) -> list[Round]:
     """Rounds of tests/lab/real."""
     content = json.loads(Path(path).read_text())
     first, run = content["first"], content["run"]
-    tape = Tape(len(next(iter(content["series"].values()))))
+    found = []
     for key, values in content["series"].items():
-        epoch = first if "_timestamp_seconds{" in key else 0
-        tape.series[key] = [None if value is None else value - epoch for value in values]
-    rounds = [Fault(run, one["fault"], one["expected"], int(one["begin"]) - first) for one in content["rounds"]]
-    return list(hear(recorded(tape, [run]), rounds))
+        samples = [(first + second, value) for second, value in enumerate(values) if value is not None]
+        if samples and not key.startswith("benchwatch_run_why"):
+            found.append(_series(key, samples))
+    rounds = [Round(**one | {"messages": []}) for one in content["rounds"]]
+    return list(hear(Recorded(found, [run]), run, rounds))
 
 
 def main(*words: str) -> None:

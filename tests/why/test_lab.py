@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.judging import Message, Round, report
-from tests.lab.tables import insert
+from tests.lab.judging import Message, Round, insert, report
 
 
 def test_the_tables_stand_between_their_marks(tmp_path: Path) -> None:

@@ -129,6 +129,24 @@ def test_machines_of_a_young_run_are_asked_for_only_while_it_is_slow() -> None:
     assert len(young.asked) > 41 + 6
 
 
+def test_slow_runs_share_their_questions_and_each_has_its_own_answer() -> None:
+    def other(one: Samples) -> Samples:
+        named = {"tpcb": "other", "db1": "db2", "client1": "client2"}
+        return one._replace(labels={name: named.get(value, value) for name, value in one.labels.items()})
+
+    both = [*seen(LOCKED, more=[BLOCKER]).all(), *map(other, seen(CASES["log device"][0]).all())]
+    prometheus = Counted(both, ["tpcb", "other"])
+    pages = {}
+    for second, pages[second] in played(prometheus, FAULT - 5, LENGTH - 2):
+        if second == FAULT + 8:
+            prometheus.asked.clear()
+        if second == FAULT + 9:
+            assert len(prometheus.asked) == 2
+    page = pages[LENGTH - 3]
+    assert 'benchwatch_run_why_info{run="tpcb",host="db1",layer="database",text="pgbench on db1 takes 49 ms' in page
+    assert 'benchwatch_run_why_info{run="other",host="db2",layer="log_device",text="pgbench on db2 takes 49 ms' in page
+
+
 def test_raw_samples_are_asked_for_only_while_a_run_is_slow_or_young() -> None:
     quiet = Counted(list(seen({}).all()), ["tpcb"], always=False)
     pages = played(quiet, 0, FAULT)

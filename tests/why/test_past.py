@@ -36,6 +36,17 @@ def test_what_is_asked_for_is_enough_for_each_cause(name: str) -> None:
     assert not found.unseen
 
 
+def test_a_slow_time_lasts_until_some_seconds_were_as_usual_or_the_run_has_ended() -> None:
+    class Active(Ended):
+        def at(self, query: str, moment: float) -> list[tuple[Mapping[str, str], float]]:
+            return super().at(query, moment) if "start_timestamp" in query else []
+
+    samples = list(seen(CASES["network"][0]).all())
+    for prometheus, now, over in ((Ended, LENGTH, True), (Active, LENGTH, False), (Active, LENGTH + 20, True)):
+        (found,) = explanations(prometheus(samples, ["tpcb"]), "tpcb", None, None, T0 + now) or []
+        assert found.over is over
+
+
 def test_a_slow_device_is_named_whose_role_only_the_configuration_has() -> None:
     of_tpcb = Ended(list(configured(CASES["log device"][0])), ["tpcb"])
     (found,) = explanations(of_tpcb, "tpcb", None, None, T0 + LENGTH) or []

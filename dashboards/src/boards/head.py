@@ -51,7 +51,7 @@ def verdict(window: str = "") -> str:
     else:
         last = f"topk by (run) (1, max by (run, layer, text) ({_WHY}))"
     # Its cause alone: columns have latency and objective, graphs processors, other vdisks, requests and no data.
-    rest = "( ([A-Z][a-z]+ are ruled out|No objective|The objective|Not seen).*)?"
+    rest = "( ([A-Z][a-z]+ are ruled out|The objective|Not seen).*)?"
     said = f".+?[.] (.+?)(; (reads|writes) of the .+?)?[.]{rest}"
     last = f'label_replace({last}, "text", "$1.", "text", "{said}")'
     last = f'label_replace({last}, "text", "$1$2", "text", "(.+) [(][0-9][^)]+ usually [^)]+[)](.+)")'

@@ -4,12 +4,13 @@ import math
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 import numpy as np
 import requests
 from numpy.typing import NDArray
+from requests.utils import get_netrc_auth
 from urllib3.exceptions import HTTPError
 
 from ..values.errors import reason_of, root_cause
@@ -48,8 +49,8 @@ class Samples(NamedTuple):
         if last <= first or self.times[last] < begin:
             return None
         values = self.values[first : last + 1]
-        falls = np.flatnonzero(values[1:] < values[:-1])
-        increase = float(values[-1] - values[0] + values[falls].sum())
+        fallen = values[:-1][values[1:] < values[:-1]]
+        increase = float(values[-1] - values[0] + fallen.sum())
         return increase / float(self.times[last] - self.times[first])
 
 
@@ -95,9 +96,8 @@ class Prometheus:
     def _answer(self, method: str, what: str, parameters: Mapping[str, str | float]) -> Any:
         url = f"{self._url}/api/v1/{what}"
         try:
-            if not hasattr(self._own, "session"):
-                self._own.session = session(self._timeout)
-            with self._own.session.request(method, url, data=parameters, timeout=self._timeout, stream=True) as answer:
+            web = self._session()
+            with web.request(method, url, data=parameters, timeout=self._timeout, stream=True) as answer:
                 text = self._body(answer)
         except (requests.RequestException, HTTPError) as error:
             raise PrometheusError(f"{self._name} does not answer ({self._why(error)})") from error
@@ -109,6 +109,16 @@ class Prometheus:
         except (msgspec.DecodeError, KeyError, TypeError):
             reason = f"HTTP {answer.status_code}, which is not an answer of Prometheus"
         raise PrometheusError(f"{self._name} did not answer: {reason}")
+
+    def _session(self) -> requests.Session:
+        """That of this thread. Reading the environment (proxies, netrc) anew would be a sixth of a question's cost."""
+        if not hasattr(self._own, "session"):
+            made = self._own.session = session(self._timeout)
+            settings = made.merge_environment_settings(self._url, {}, None, None, None)
+            made.proxies, made.verify = settings["proxies"], settings["verify"]
+            made.auth = get_netrc_auth(self._url)
+            made.trust_env = False
+        return cast(requests.Session, self._own.session)
 
     def _why(self, error: BaseException) -> str:
         late = isinstance(root_cause(error), TimeoutError)

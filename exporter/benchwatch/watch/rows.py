@@ -210,7 +210,8 @@ def _facts(workers: Sequence[Worker], rows: Sequence[Row], now: float, slow: Slo
     yield Note(", ".join(sorted(" ".join(filter(None, version)) for version in versions)))
     if len(workers) == 1 and any(one.job for one in workers[0].now):  # its rows have the names of jobs
         yield Note(workers[0].name)
-    if not (slow and slow.end is None and slow.text):  # the sentence says this
+    said = slow and slow.end is None and slow.text and any(one.objective for one in workers)
+    if not said:  # by the sentence
         yield from _objective(workers, rows)
 
 

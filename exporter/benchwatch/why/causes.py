@@ -91,7 +91,7 @@ def ruled_out(of: Explanation) -> str:
         return ""
     if of.cause.layer in ("server_cpu", "client_cpu"):
         waits = [one for device in of.facts.devices for one in waited(of, device) if one.usual]
-        if not waits or slow_disks(of):
+        if not waits or any(one.now >= STANDS_OUT * one.usual for one in waits):
             return ""
         return f"Disks are ruled out: {said_of_wait(of, max(waits, key=lambda one: one.now))}."
     used = []

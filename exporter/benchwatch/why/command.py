@@ -19,10 +19,8 @@ from .explanation import Explanation, period, sentence, waterfall
 from .live import TIMEOUT, Engine
 from .past import explanations
 
-_TIMEOUT = 60.0
-"""Seconds for an answer about a run of the past."""
-_DAY = 86400.0
-"""Seconds after a moment that is asked about in which its run should have ended."""
+_TIMEOUT, _DAY = 60.0, 86400.0
+"""Seconds for an answer about a past run; after a moment that is asked about, in which its run should have ended."""
 _IN_FULL = 3
 """Slow times up to which each has its waterfall."""
 DEFAULT = "127.0.0.1:19778"
@@ -45,20 +43,17 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     asked.add_argument(
         "--prometheus.url", dest="prometheus", metavar="URL", required=True, help="Prometheus that watched the run"
     )
-    asked.add_argument("--at", type=_past, metavar="TIME", help="only the slow time at or nearest to this moment")
-    asked.add_argument("--from", dest="begin", type=_past, metavar="TIME", help="only slow times from this moment on")
-    asked.add_argument("--to", dest="end", type=_past, metavar="TIME", help="only slow times up to this moment")
+    for option, name, what in (
+        ("--at", "at", "only the slow time at or nearest to this moment"),
+        ("--from", "begin", "only slow times from this moment on"),
+        ("--to", "end", "only slow times up to this moment"),
+    ):
+        asked.add_argument(option, dest=name, type=_past, metavar="TIME", help=what)
     served = parser.add_argument_group("live")
-    served.add_argument(
-        "--serve", action="store_true", help="run as a service that exports this for all active runs (docs/why.md)"
-    )
-    served.add_argument(
-        "--web.listen-address",
-        dest="listen",
-        default=DEFAULT,
-        metavar="HOST:PORT",
-        help=f"where to listen (default: {DEFAULT})",
-    )
+    what = "run as a service that exports this for all active runs (docs/why.md)"
+    served.add_argument("--serve", action="store_true", help=what)
+    what = f"where to listen (default: {DEFAULT})"
+    served.add_argument("--web.listen-address", dest="listen", default=DEFAULT, metavar="HOST:PORT", help=what)
     parser.set_defaults(func=_why)
 
 

@@ -36,6 +36,8 @@ STANDS_OUT = 3.0
 """The multiple of the usual at which something stands out."""
 _NOTICEABLE = 0.1
 """The part of the usual latency that is noticeable."""
+_ALL = 0.995
+"""The part of an increase that is said to be all of it."""
 _SHOWN = 0.005
 """The part of the longer operation that a stage must have to be shown."""
 
@@ -114,7 +116,7 @@ def _window(of: Explanation) -> str:
 
 def _said_of_objective(of: Explanation) -> str:
     if of.facts.objective is None:
-        return "No objective is set."
+        return ""
     missed = of.now.stuck or of.now.latency > of.facts.objective
     return f"The objective, a mean below {time(of.facts.objective)}, is {'missed' if missed else 'met'}."
 
@@ -129,8 +131,8 @@ def _said_of_cause(of: Explanation) -> str:
     name = NAMES[layer]
     if seconds is None or not whole or seconds <= 0:
         return f"{name[0].upper()}{name[1:]}: {text}."
-    part = time(min(seconds, whole))
-    increase = "All of the increase is" if part == time(whole) else f"{part} of the {time(whole)} increase are"
+    part = f"{time(seconds)} of the {time(whole)} increase are"
+    increase = part if seconds < _ALL * whole else "All of the increase is"
     return f"{increase} due to the {name}: {text}."
 
 

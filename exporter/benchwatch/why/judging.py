@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from ..metrics.prometheus import Prometheus, text
 from .causes import causes, ruled_out
 from .explanation import Explanation
-from .seen import Seen, SeenRun, samples_of_run, seen_run, surrounded
+from .seen import Seen, SeenRun, samples_of_runs, seen_run, surrounded
 from .slow_times import JudgedSeconds, SlowTime, slow_times
 from .waits import Waits, below, waits
 from .window import TimeWindow, nothing
@@ -42,9 +42,10 @@ def usual_of_kin(prometheus: Prometheus, of: SeenRun, now: float) -> Waits | Non
     earlier = sorted(((end, labels["run"]) for labels, end in found if end <= facts.start), reverse=True)
     for end, run in earlier[:_EARLIER_RUNS]:
         begin, last = end - _AT_THE_END - _LAST, end - _AT_THE_END
-        other = seen_run(Seen(samples_of_run(prometheus, run, begin, end)), run, begin, end)
+        other = seen_run(Seen(samples_of_runs(prometheus, [run], begin, end)), run, begin, end)
         if other.facts.kind == facts.kind:
-            return waits(surrounded(prometheus, other, begin, last), begin, last)
+            (around,) = surrounded(prometheus, [other], begin, last)
+            return waits(around, begin, last)
     return None
 
 
@@ -56,24 +57,38 @@ def slow(
     return slow_times(of.parts, usual, armed, judged)
 
 
-def usual_before(of: SeenRun, begin: float, times: Sequence[SlowTime] = ()) -> Waits | None:
-    """What was usual before a moment: up to two minutes, from the end of the last slow time on."""
+def usual_before(
+    of: SeenRun, begin: float, times: Sequence[SlowTime] = (), known: dict[tuple[float, float], Waits] | None = None
+) -> Waits | None:
+    """What was usual before a moment: up to two minutes, from the end of the last slow time on. `known`: what was found
+    before, by its begin and end, to which this is added.
+    """
     last = begin - _GAP
     since = max((one.end + _GAP for one in times if one.end + _GAP <= last - _FEWEST), default=0.0)
     first = max(begin - _BEFORE, since, of.facts.start or 0.0)
-    return waits(of, first, last) if last - first >= _FEWEST else None
+    if known and (first, last) in known:
+        return known[first, last]
+    found = waits(of, first, last) if last - first >= _FEWEST else None
+    if found and known is not None:
+        known[first, last] = found
+    return found
 
 
 def why(
-    of: SeenRun, when: SlowTime, times: Sequence[SlowTime], moment: float, kin: Waits | None = None
+    of: SeenRun,
+    when: SlowTime,
+    times: Sequence[SlowTime],
+    moment: float,
+    kin: Waits | None = None,
+    known: dict[tuple[float, float], Waits] | None = None,
 ) -> Explanation | None:
     """Why the run is slow in one of its slow times, as far as that can be seen at a moment of it; None: too early, no
-    usual, hardly slower than usual, or far more is done. `kin`: a run of its kind.
+    usual, hardly slower than usual, or far more is done. `kin`: a run of its kind; `known`: see usual_before.
     """
     if moment < when.begin + FIRST:
         return None
     armed = when.armed
-    usual = usual_before(of, when.begin, times)
+    usual = usual_before(of, when.begin, times, known)
     if usual is None or armed == _KIN:
         usual = kin or usual
     if usual is None and of.facts.objective:

@@ -8,15 +8,15 @@ its own: no scrape and no alert waits for it.
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 
-from ..metrics.prometheus import Prometheus, PrometheusError
+from ..metrics.prometheus import Prometheus, PrometheusError, Samples
 from ..metrics.samples import Sample
 from .explanation import BELOW, NONE, Explanation, sentence
 from .exported import INFO, MESSAGE, SECONDS, SINCE, UP
 from .judging import BEFORE, FIRST, LOOKED, OVER, slow, usual_of_kin, why
-from .seen import Seen, samples_of_run, seen_run, surrounded
+from .seen import Seen, SeenRun, samples_of_runs, seen_run, surrounded
 from .slow_times import USUAL, JudgedSeconds
 from .waits import Waits
 
@@ -26,8 +26,8 @@ _NOW = '{__name__=~"run:benchmark_slow:info|run:benchwatch_run_state:begun"}'
 """The runs that are active, and those of them that are slow by the rules."""
 TIMEOUT = 2.0
 """Seconds for an answer."""
-_KEPT, _ANEW = 420.0, 3.0
-"""Seconds of samples: kept, and asked for again each second."""
+_KEPT, _ANEW, _TOGETHER = 420.0, 3.0, 10.0
+"""Seconds of samples: kept; asked for again each second; up to which one question is for several runs."""
 _YOUNG = 45.0
 """Seconds for which a run is watched closely."""
 _HELD, _SETTLED, _CHANGES = 5.0, 15.0, 10.0
@@ -62,6 +62,7 @@ class _Watched:
         """What is exported, with `text`. Both change seldom and together, so that a latency is one number in both."""
         self._seen, self._asked, self._asked_around = Seen(kept=_KEPT), 0.0, 0.0
         self._judged: dict[tuple[str, ...], JudgedSeconds] = {}
+        self._usual: dict[tuple[float, float], Waits] = {}
 
     def _say(self, found: Explanation, now: float) -> None:
         if self.said is None:
@@ -73,20 +74,24 @@ class _Watched:
         """The machine and the layer of what is said; empty: nothing is."""
         return (self.said.facts.server, self.said.cause.layer) if self.said else ("", "")
 
-    def look(self, now: float) -> None:
-        """Look at it if it may be slow. Raises PrometheusError."""
+    def asks_from(self, now: float) -> float | None:
+        """From when on samples of it are wanted, Unix seconds; None: it is not looked at now, as it cannot be slow.
+        First, as much as says what is usual beside earlier slow times; then what is new.
+        """
         closely = now - self.first < _YOUNG
         slow_lately = now - self.slow_at
         if slow_lately >= USUAL and not closely:
             self._forget()
-            return
+            return None
         lasts = self.said is not None and now - self.since > _LASTS
-        if now - self._asked >= (_SELDOM if lasts else 0.0 if slow_lately < OVER or closely else _AFTERWARDS):
-            self._explain(now)
+        wait = _SELDOM if lasts else 0.0 if slow_lately < OVER or closely else _AFTERWARDS
+        return max(self._asked - _ANEW, now - _KEPT) if now - self._asked >= wait else None
 
-    def _explain(self, now: float) -> None:
-        """Ask for what is new; first, for as much as says what is usual beside earlier slow times."""
-        self._seen.add(samples_of_run(self._prometheus, self._run, max(self._asked - _ANEW, now - _KEPT), now))
+    def look(self, new: Iterable[Samples], now: float) -> float | None:
+        """Look at it with these new samples. Returns from when on its machines are of interest; None: it is not slow.
+        Raises PrometheusError.
+        """
+        self._seen.add(new)
         self._asked = now
         of = seen_run(self._seen, self._run, now - _KEPT, now)
         if of.parts and not self._kin_asked:
@@ -95,13 +100,17 @@ class _Watched:
         when = next((one for one in reversed(times) if one.end >= now - OVER), None)
         if when is None or when.end - when.begin < FIRST:
             self.said = None  # a single slow second wakes nobody
-            return
-        of = surrounded(self._prometheus, of, max(self._asked_around - _ANEW, when.begin - BEFORE), now)
-        self._asked_around = now
+            return None
+        self.slow, self._times, self._when = of, times, when
+        return max(self._asked_around - _ANEW, when.begin - BEFORE)
+
+    def explain(self, of: SeenRun, now: float) -> None:
+        """Say why it is slow, as seen with what is around it."""
+        when, self._asked_around = self._when, now
         self.slow_at = max(self.slow_at, when.end)
         if self.said and self.said.begin < when.begin - OVER:
             self.said = None
-        if found := why(of, when, times, now, self._kin):
+        if found := why(of, when, self._times, now, self._kin, self._usual):
             again, self._layer = self._layer == found.cause.layer, found.cause.layer
             self._change(found, again, now)
 
@@ -125,6 +134,15 @@ class _Watched:
         if better and again and not self.corrected:
             self._say(found, now)
             self.corrected = self.told
+
+
+def _together(wanted: Iterable[tuple[float | None, str]], now: float) -> Iterator[tuple[float, list[str]]]:
+    """The runs of which samples are wanted from a moment on (None: none), those together whose answers are short."""
+    groups: dict[tuple[float, str], list[str]] = {}
+    for begin, run in wanted:
+        if begin is not None:
+            groups.setdefault((begin, "" if now - begin <= _TOGETHER else run), []).append(run)
+    return ((begin, runs) for (begin, _), runs in groups.items())
 
 
 class Engine:
@@ -188,8 +206,17 @@ class Engine:
         for run, name in named:
             if "slow" in name:
                 self._runs[run].slow_at = now
-        for watched in self._runs.values():
-            watched.look(now)
+        around: list[tuple[float | None, str]] = []
+        for begin, runs in _together([(one.asks_from(now), run) for run, one in self._runs.items()], now):
+            new = samples_of_runs(self._prometheus, runs, begin, now)
+            for run in runs:
+                own = [one for one in new if one.labels.get("run") == run]
+                around.append((self._runs[run].look(own, now), run))
+        for begin, runs in _together(around, now):
+            slow_ones = [self._runs[run] for run in runs]
+            seen = surrounded(self._prometheus, [one.slow for one in slow_ones], begin, now)
+            for one, of in zip(slow_ones, seen, strict=True):
+                one.explain(of, now)
 
     def _samples(self, now: float) -> Iterator[Sample]:
         yield Sample(UP, (), int(not self._problem))

@@ -5,7 +5,7 @@ import math
 from ..metrics.prometheus import Prometheus, text
 from .explanation import Explanation
 from .judging import BEFORE, LOOKED, OVER, RETENTION, slow, usual_of_kin, why
-from .seen import Seen, samples_of_run, seen_run, surrounded
+from .seen import Seen, samples_of_runs, seen_run, surrounded
 from .slow_times import USUAL
 
 _PIECE = 6 * 3600.0
@@ -27,22 +27,21 @@ def explanations(
     last = min(span[1], end or now)
     seen, at = Seen(), first
     while at < last:
-        seen.add(samples_of_run(prometheus, run, at, min(at + _PIECE, last)))
+        seen.add(samples_of_runs(prometheus, [run], at, min(at + _PIECE, last)))
         at += _PIECE
     of = seen_run(seen, run, first, last)
     if not of.parts:
         return None
     kin = usual_of_kin(prometheus, of, now) if first - span[0] < _YOUNG else None
     times = slow(of, kin)
-    lasts = not span[2] and end is None
     asked = [one for one in times if one.end >= (begin or 0.0) and one.begin <= last]
     found = []
     for when in sorted(sorted(asked, key=lambda one: one.begin - one.end)[:MOST]):
         until = min(when.end, when.begin + LOOKED, last) + 1
-        around = surrounded(prometheus, of._replace(seen=Seen(of.seen.all())), when.begin - BEFORE, until)
+        (around,) = surrounded(prometheus, [of._replace(seen=Seen(of.seen.all()))], when.begin - BEFORE, until)
         one = why(around, when, times, when.end + 1, kin)
         if one is not None:
-            found.append(one._replace(end=when.end, over=not (lasts and when.end >= last - OVER)))
+            found.append(one._replace(end=when.end, over=span[2] or when.end < last - OVER))
     return found
 
 

@@ -77,6 +77,11 @@ class Seen:
         """The last values of the series of a metric."""
         return [float(one.values[-1]) for one in self.of(name, **labels)]
 
+    def vdisks(self, machine: str) -> Iterator[tuple[str, str]]:
+        """Those of a virtual machine: CVM and name. Empty: no machine."""
+        for info in self.of("nutanix_vdisk_info", vm=machine) if machine else ():
+            yield info.labels.get("cvm", ""), info.labels.get("vdisk", "")
+
     def all(self) -> Iterator[Samples]:
         """All series."""
         return (one for series in self._series.values() for one in series.values())
@@ -146,33 +151,38 @@ class SeenRun(NamedTuple):
     parts: Sequence[Reported]
 
 
-def samples_of_run(prometheus: Prometheus, run: str, begin: float, end: float) -> list[Samples]:
-    """What the exporter says of a run. Raises PrometheusError."""
+def samples_of_runs(prometheus: Prometheus, runs: Iterable[str], begin: float, end: float) -> list[Samples]:
+    """What the exporter says of runs. Raises PrometheusError."""
     roles = [roles for tool in TOOLS for roles in tool.roles if not roles.observer]
     families = [family for one in roles for family in (one.rate, one.latency, one.lag, one.window) if family]
     names = (*_RUN, *dict.fromkeys(family.name for family in families))
-    return prometheus.samples(_chosen(names, f"run={text(run)}"), begin, end)
+    return prometheus.samples(_chosen(names, f"run=~{_one_of(runs)}"), begin, end)
 
 
-def surrounded(prometheus: Prometheus, of: SeenRun, begin: float, end: float) -> SeenRun:
-    """A run with what its machines and vdisks say, which is added to what is seen. Raises PrometheusError."""
-    if not of.facts.hosts:
-        return of
-    hosts, devices, known = f"host=~{_one_of(of.facts.hosts)}", {"", *of.facts.devices}, of.facts.devices
-    if not known:
-        configured = prometheus.samples(f"benchwatch_disk_info{{{hosts}}}", end - _CONFIGURED, end)
-        devices.update(one.labels.get("device", "") for one in configured)
-        of.seen.add(configured)
-    matchers = hosts, 'mode=~"|idle|iowait|steal"', f"device=~{_one_of(devices)}"
-    of.seen.add(prometheus.samples(_chosen(_AROUND, *matchers), begin, end))
-    if machine := of.facts.machine:
-        info = f"nutanix_vdisk_info{{vm={text(machine)}}}"
-        vdisks = [*of.seen.of("nutanix_vdisk_info", vm=machine)] or prometheus.samples(info, begin, end)
-        if vdisks:
-            cvms = _one_of({one.labels.get("cvm", "") for one in vdisks})
-            names = _one_of({"", *(one.labels.get("vdisk", "") for one in vdisks)})
-            of.seen.add(prometheus.samples(_chosen(_CVM, f"cvm=~{cvms}", f"vdisk=~{names}"), begin, end))
-    return of if known else of._replace(facts=_facts(of.seen, of.facts.name))
+def surrounded(prometheus: Prometheus, runs: Sequence[SeenRun], begin: float, end: float) -> list[SeenRun]:
+    """Runs with what their machines and vdisks say, which is added to what is seen. Raises PrometheusError."""
+    if not (hosts := {host for of in runs for host in of.facts.hosts}):
+        return list(runs)
+    at = f"host=~{_one_of(hosts)}"
+    found, devices = [], {"", *(device for of in runs for device in of.facts.devices)}
+    if not all(of.facts.devices for of in runs):
+        found = prometheus.samples(f"benchwatch_disk_info{{{at}}}", end - _CONFIGURED, end)
+        devices.update(one.labels.get("device", "") for one in found)
+    matchers = at, 'mode=~"|idle|iowait|steal"', f"device=~{_one_of(devices)}"
+    found += prometheus.samples(_chosen(_AROUND, *matchers), begin, end)
+    for of in runs:
+        of.seen.add(one for one in found if one.labels.get("host") in of.facts.hosts)
+    vdisks = {of.facts.name: set(of.seen.vdisks(of.facts.machine)) for of in runs}
+    if new := {of.facts.machine for of in runs if of.facts.machine and not vdisks[of.facts.name]}:
+        infos = Seen(prometheus.samples(f"nutanix_vdisk_info{{vm=~{_one_of(new)}}}", begin, end))
+        vdisks = {of.facts.name: vdisks[of.facts.name] or set(infos.vdisks(of.facts.machine)) for of in runs}
+    if every := {one for own in vdisks.values() for one in own}:
+        cvms, names = _one_of({cvm for cvm, _ in every}), _one_of({"", *(name for _, name in every)})
+        pages = prometheus.samples(_chosen(_CVM, f"cvm=~{cvms}", f"vdisk=~{names}"), begin, end)
+        for of in runs:
+            own = vdisks[of.facts.name] | {(cvm, "") for cvm, _ in vdisks[of.facts.name]}
+            of.seen.add(one for one in pages if (one.labels.get("cvm", ""), one.labels.get("vdisk", "")) in own)
+    return [of if of.facts.devices else of._replace(facts=_facts(of.seen, of.facts.name)) for of in runs]
 
 
 def _chosen(names: Iterable[str], *matchers: str) -> str:

@@ -77,15 +77,28 @@ class TimeWindow:
 
     def processors(self, host: str) -> Processors:
         """How a machine's processors are used."""
-        number = sum(1 for _ in self.seen.of(_CPU, host=host, mode="idle"))
+        if host not in self._processors:
+            self._processors[host] = self._used(host)
+        return self._processors[host]
+
+    @cached_property
+    def _processors(self) -> dict[str, Processors]:
+        return {}
+
+    def _used(self, host: str) -> Processors:
         pressure = self.rate("node_pressure_cpu_waiting_seconds_total", host=host)
+        number, spent = 0, {"idle": 0.0, "iowait": 0.0, "steal": 0.0}
+        for one in self.seen.of(_CPU, host=host):
+            mode = one.labels.get("mode", "")
+            number += mode == "idle"
+            if mode in spent:
+                spent[mode] += one.rate(self.begin, self.end) or 0.0
         if not number:
             return Processors(pressure=pressure)
-        idle = sum(self.rate(_CPU, host=host, mode=mode) or 0.0 for mode in ("idle", "iowait"))
-        steal = (self.rate(_CPU, host=host, mode="steal") or 0.0) / number
         running = self.mean("node_procs_running", host=host)
         queue = None if running is None else max(0.0, running / number - 1)
-        return Processors(min(1.0, max(0.0, 1 - idle / number)), steal, queue, pressure)
+        busy = 1 - (spent["idle"] + spent["iowait"]) / number
+        return Processors(min(1.0, max(0.0, busy)), spent["steal"] / number, queue, pressure)
 
     def silent(self, job: str, host: str) -> float:
         """The part of the scrapes of a target without an answer; 0 where it is not known."""
