@@ -13,7 +13,7 @@ from ..metrics.exposition import CONTENT_TYPE, Exposition
 from ..metrics.prometheus import Prometheus, PrometheusError
 from ..show.as_text import colourful, text
 from ..show.content import Block, Heading, Sentence
-from ..values.addresses import server_url
+from ..values.addresses import cannot_listen, server_url
 from ..values.errors import FAILED, UserError
 from .explanation import Explanation, period, sentence, waterfall
 from .live import TIMEOUT, Engine
@@ -126,7 +126,7 @@ def _serve(url: str, address: str) -> int:
     try:
         server = ThreadingHTTPServer((host.strip("[]"), int(port)), Page)
     except (OSError, OverflowError) as error:
-        raise UserError(f"--web.listen-address: cannot listen on {address}: {error}", FAILED) from error
+        raise cannot_listen(address, error) from error
     live.start()
     server.serve_forever()
     return 0
