@@ -80,6 +80,8 @@ def _why(options: argparse.Namespace) -> int:
         return _serve(url, options.listen)
     if not options.run:
         raise UserError("expected the name of a run, or --serve")
+    if options.begin is not None and options.end is not None and options.begin >= options.end:
+        raise UserError("--from: expected a moment before that of --to")
     try:
         run = Path(options.run).name  # also as a folder: runs/test1
         now = options.end or min(time.time(), (options.at or math.inf) + _DAY)
@@ -87,7 +89,10 @@ def _why(options: argparse.Namespace) -> int:
     except PrometheusError as error:
         raise UserError(str(error), FAILED) from error
     if found is None:
-        raise UserError(f"Prometheus knows no run {run!r} in that time", FAILED, "Its name is the label `run`.")
+        asked = any(moment is not None for moment in (options.at, options.begin, options.end))
+        missing = " in that time" if asked else ": it must scrape the exporter during the run"
+        advice = "The name of a run is the label `run` of its metrics."
+        raise UserError(f"Prometheus knows no run {run!r}{missing}", FAILED, advice)
     if options.at is not None and found:
         found = [min(found, key=lambda one: max(one.begin - options.at, options.at - one.end, 0.0))]
     print(text(_blocks(run, found), colour=colourful()), end="")
