@@ -192,3 +192,12 @@ def test_a_base_that_matches_several_runs_is_refused(tmp_path: Path, capsys: pyt
         place(tmp_path / f"night-{number}", 1000.0)
     assert main(["compare", str(tmp_path / "night-*"), str(tmp_path / "night-1")]) == 2
     assert "expected one run, got 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["show"], ["push", "127.0.0.1:9"]], ids=lambda command: command[0])
+def test_a_glob_that_matches_nothing_is_not_taken_for_an_experiment(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([*command, "nightly/*.txt"]) == 2
+    assert capsys.readouterr().err == "benchwatch: nightly/*.txt: matches no file and no folder\n"

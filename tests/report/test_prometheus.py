@@ -556,3 +556,19 @@ def test_the_head_says_whether_the_oplog_absorbs_the_writes_of_each_vdisk(url: s
     assert said == "2 alerts fire VdiskLatencySpike critical (and 1 more) CvmDown critical", (
         "not those of other machines"
     )
+
+
+def test_a_run_that_prometheus_did_not_see_is_named_with_what_it_needs(
+    url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["why", "other", "--prometheus.url", url]) == 1
+    assert capsys.readouterr().err == (
+        "benchwatch: Prometheus knows no run 'other': it must scrape the exporter during the run\n"
+        "The name of a run is the label `run` of its metrics.\n"
+    )
+
+
+def test_a_time_that_ends_before_it_begins_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["--from", "1790000100", "--to", "1790000000"]
+    assert main(["why", "other", "--prometheus.url", "http://127.0.0.1:9", *asked]) == 2
+    assert capsys.readouterr().err == "benchwatch: --from: expected a moment before that of --to\n"

@@ -209,3 +209,14 @@ def test_workers_of_a_run_are_one_line(listed: Listed, tmp_path: Path) -> None:
     (tmp_path / "runs/new/other.out").write_bytes((RECORDINGS / "sysbench/rw-t8-1.0.20/rw-t8-1.0.20.out").read_bytes())
     new = runs(listed("--json")[1])[0]
     assert (new["tools"], new["rate"]) == (["pgbench", "sysbench"], None)  # whose transactions are not the same
+
+
+@pytest.mark.parametrize("command", ["list", "history"])
+def test_without_a_folder_of_runs_here_a_sentence_says_what_to_name(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([command]) == 2
+    assert capsys.readouterr().err == (
+        "benchwatch: no folder runs here: name a folder of runs, or change to the folder in which they were recorded\n"
+    )

@@ -94,7 +94,7 @@ def test_labels_and_unfinished_runs_are_left_out(history: History, tmp_path: Pat
     out = history(folder, "--label", "branch=main")[1]
     assert "TPS of 2 runs" in out
     code, _, err = history(folder, "--label", "branch=none")
-    assert (code, err) == (1, f"benchwatch: no finished run with throughput in {folder}\n")
+    assert (code, err) == (1, f"benchwatch: no matching finished runs with throughput in {folder}\n")
     assert history(folder, "--metric", "tps99")[0] == 2
 
 

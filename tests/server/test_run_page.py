@@ -4,6 +4,7 @@ import http.server
 import json
 import re
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -103,6 +104,27 @@ def test_the_page_has_the_figures_of_show_and_the_plots_of_the_report(
     for row in tree.css("#course details tbody tr"):
         name, *cells = [node.text(strip=True) for node in row.css("th, td")]
         assert cells[0] == rows[name][0]
+
+
+def test_who_returns_to_a_page_reads_what_prometheus_says_now(pgbench: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answers of the last visit may say that a run is still slow which has ended since."""
+    asked: list[str] = []
+
+    def answers(*_: object) -> str:
+        time.sleep(0.1)
+        asked.append("visit")
+        return f"<p>visit {len(asked)}</p>"
+
+    monkeypatch.setattr(looks_module, "slowness", lambda *_: None)
+    monkeypatch.setattr(looks_module, "answers", answers)
+    for name, seconds in (("_AWAY", 0.0), ("_ANSWERS", 0.0), ("_SHARE", 0.0), ("_FIRST", PATIENCE)):
+        monkeypatch.setattr(looks_module, name, seconds)
+    with site(pgbench, "http://127.0.0.1:9") as server:
+        eventually(lambda: "<p>visit " in server.get("a").text, "the first answers")
+        for _ in range(3):
+            before = len(asked)
+            (said,) = texts(LexborHTMLParser(server.get("a").text), "#answers p")
+            assert int(said.split()[1]) > before
 
 
 def test_the_result_of_a_run_that_has_stalled_is_that_of_show(

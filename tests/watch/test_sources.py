@@ -89,6 +89,9 @@ class FakePrometheus(BaseHTTPRequestHandler):
         self._answer({"result": self.server.series.get((kind, asked.get("time")), [])})  # type: ignore[attr-defined]
 
     def do_GET(self) -> None:
+        if self.path.startswith("/api/v1/rules"):
+            self._answer({"groups": self.server.groups})  # type: ignore[attr-defined]
+            return
         self._answer({"alerts": []})
 
     def _answer(self, data: object) -> None:
@@ -103,7 +106,7 @@ class FakePrometheus(BaseHTTPRequestHandler):
 @pytest.fixture
 def prometheus() -> Iterator[HTTPServer]:
     with HTTPServer(("127.0.0.1", 0), FakePrometheus) as server:
-        server.series, server.asked = {}, []  # type: ignore[attr-defined]
+        server.series, server.asked, server.groups = {}, [], [{}]  # type: ignore[attr-defined]
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield server
@@ -142,6 +145,18 @@ def test_slow_times_of_the_rules_and_why(prometheus: HTTPServer) -> None:
     }, "the rules hold a slow second for 3 s; 4 s are not worth a word"
     asked = [one["query"] for one in prometheus.asked if "node_cpu" in one["query"]]  # type: ignore[attr-defined]
     assert ['host=~"pg2\\\\.example"' in one for one in asked] == [True]
+
+
+def test_a_prometheus_without_rules_says_so_instead_of_no_alerts(prometheus: HTTPServer) -> None:
+    prometheus.groups = []  # type: ignore[attr-defined]
+    url = f"http://127.0.0.1:{prometheus.server_port}"
+    watched = WatchedPrometheus(url)
+    for _ in range(2):
+        judged = watched.read()
+        assert judged.alerts is None
+        assert (
+            judged.problem == f"Prometheus at {url} has no rules, so it cannot say what is slow: load prometheus/rules"
+        )
 
 
 def test_processors_are_asked_for_only_while_a_run_is_slow_without_a_sentence(prometheus: HTTPServer) -> None:

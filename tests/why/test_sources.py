@@ -3,6 +3,7 @@ without the last 30 s.
 """
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from benchwatch.cli import main
 from benchwatch.metrics.prometheus import Prometheus
 from demo_processes import Processes
 from tests.support.backfilled import Made, served
@@ -119,6 +121,17 @@ def test_the_engine_sees_a_lock_beside_victoriametrics_within_seconds(
         begun = T0 + FAULT + 5 + later  # less than 30 s ago, or the answer is the same in any case
         assert [value for _, value in server.at("run:benchmark_slow:info", begun)] == [1.0]
         assert [value for _, value in server.at("pgbench_tps", begun)] == [160.0], "not that of 30 s before"
+
+
+def test_serving_on_an_address_in_use_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        url = "--prometheus.url=http://127.0.0.1:9"
+        assert main(["why", "--serve", url, f"--web.listen-address={address}"]) == 2
+    assert capsys.readouterr().err == (
+        f"benchwatch: cannot listen on '{address}': Address already in use; "
+        "choose another address with --web.listen-address\n"
+    )
 
 
 def test_firing_alerts_are_asked_for_without_a_body_which_some_proxies_refuse() -> None:

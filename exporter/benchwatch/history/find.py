@@ -1,5 +1,6 @@
 """Finds the runs that paths name, and reads their output once, as it is now."""
 
+import glob
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Set
@@ -225,6 +226,8 @@ def one_thing(path: Path, settings: RunsSettings) -> list[Path]:
             f"{path}: a run, and an experiment of {len(found)} runs ({found[0].name} ...); expected the name "
             f"of one thing: rename one of them, or move it out of {path.parent}"
         )
+    if not there and not found and glob.has_magic(str(path)):
+        raise ConfigError(f"{path}: matches no file and no folder")
     if not there and not found:
         raise ConfigError(
             f"{path}: no such run; expected a file, a folder, or the name of an experiment, "

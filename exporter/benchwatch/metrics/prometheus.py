@@ -90,6 +90,14 @@ class Prometheus:
         except (KeyError, TypeError) as error:
             raise PrometheusError(f"{self._name} did not answer: not an answer of Prometheus") from error
 
+    def has_rules(self) -> bool:
+        """Whether it has rules; also true of a server that does not say."""
+        try:
+            found = self._answer("GET", "rules", {})
+        except PrometheusError:
+            return True
+        return bool(found.get("groups", True))
+
     def _ask(self, what: str, **parameters: str | float) -> Sequence[Any]:
         return list(self._answer("POST", what, {**parameters, **_PRESENT})["result"])
 

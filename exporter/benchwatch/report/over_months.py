@@ -58,7 +58,7 @@ def _history(options: argparse.Namespace) -> int:
     found = list(all_series(_results(options, measure), measure))
     if not found:
         where = ", ".join(str(shown(path)) for path in options.paths)
-        raise UserError(f"no finished run with {options.metric} in {where}", FAILED)
+        raise UserError(f"no matching finished runs with {options.metric} in {where}", FAILED)
     if options.format == "csv":
         sys.stdout.write(records(row for one in found for row in rows(one)))
     else:

@@ -53,9 +53,13 @@ def add_parser(add: Any, common: argparse.ArgumentParser) -> None:
     parser.set_defaults(func=_list)
 
 
+_HERE = Path("runs")
+"""The folder that is listed if none is named."""
+
+
 def add_choice(parser: argparse.ArgumentParser) -> None:
     """Add the options that choose runs."""
-    paths: dict[str, Any] = {"nargs": "*", "type": expanded, "action": Flattened, "default": [Path("runs")]}
+    paths: dict[str, Any] = {"nargs": "*", "type": expanded, "action": Flattened, "default": [_HERE]}
     parser.add_argument("paths", metavar="DIR", help="folder of runs, file or archive (default: runs)", **paths)
     parser.add_argument(
         "--label",
@@ -77,6 +81,10 @@ def chosen_runs(
     from ..history.find import find_places
     from .remembered import past_runs
 
+    if options.paths == [_HERE] and not _HERE.exists():
+        raise UserError(
+            "no folder runs here: name a folder of runs, or change to the folder in which they were recorded"
+        )
     settings = load_settings(options.config_file)
     logging.getLogger("benchwatch.runs").setLevel(logging.ERROR)  # files that are no run need no message
     found = find_places(options.paths, settings.runs, unreadable=unreadable)

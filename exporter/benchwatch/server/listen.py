@@ -9,13 +9,12 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 
-from ..values.addresses import is_loopback
+from ..values.addresses import cannot_listen, is_loopback
 from ..values.errors import ConfigError
 from .answers import LOOPBACK
 from .app import OWN
 from .webconfig import CurrentConfig, WebConfig
 
-_OTHER = "choose another address with --web.listen-address"
 _log = logging.getLogger("benchwatch.server")
 
 IDLE = 120.0
@@ -61,7 +60,7 @@ async def serve(
             await web.TCPSite(runner, host, port, ssl_context=context).start()
         except OSError as error:
             await runner.cleanup()
-            raise ConfigError(f"cannot listen on {address!r}: {error.strerror or error}; {_OTHER}") from error
+            raise cannot_listen(address, error) from error
     app[LOOPBACK].update((host, port) for host, port, *_ in runner.addresses if is_loopback(host))
     if not is_loopback(urlsplit(external_url).hostname or ""):
         _warn_of_openness(runner.addresses, config())

@@ -40,7 +40,10 @@ _PAUSE, _ANSWERS, _MACHINE = 0.9, 3.0, 10.0
 _SHARE = 150
 """Seconds of pause for a second of processor time."""
 _FIRST, _FURTHER = 2.0, 0.3
-"""Seconds that a request waits for the first drawing, and for a further one."""
+"""Seconds that a request waits for the first drawing or for that of who returns, and for a further one."""
+
+_AWAY = 5.0
+"""Seconds without a request after which a reader has returned: the page waits for what is true now."""
 
 
 class _Look:
@@ -132,6 +135,7 @@ class Looks:
             if look is not None:
                 look.stop()
             look = self._looks[run.name] = _Look(run, places, self)
+        returned = 0.0 < look.asked <= time.monotonic() - _AWAY
         look.asked = time.monotonic()
         look.run, look.places, look.before = run, places, before
         if self._timer is None:
@@ -139,12 +143,15 @@ class Looks:
         course, share = look.course, _SHARE * len(self._looks)
         course.start(share)
         if course.task:
-            await asyncio.wait({course.task}, timeout=_FURTHER if course.part else _FIRST)
+            await asyncio.wait({course.task}, timeout=_FURTHER if course.part and not returned else _FIRST)
         if course.part is None:
             return {"course": PagePart("", f"<p>{in_html(look.reading)}</p>")}
         for chore in look.chores.values():
             if chore is not course:
                 chore.start(share)
+        said = look.chores.get("answers")
+        if returned and said and said.task:
+            await asyncio.wait({said.task}, timeout=_FIRST)
         return {name: chore.part for name, chore in look.chores.items() if chore.part}
 
     def _look_after(self) -> None:

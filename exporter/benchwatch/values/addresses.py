@@ -1,8 +1,9 @@
 """Addresses of servers on command lines."""
 
+import os
 from urllib.parse import urlsplit
 
-from .errors import UserError
+from .errors import ConfigError, UserError
 
 DEFAULT_EXPORTER = "127.0.0.1:19777"
 """Where an exporter listens by default; the port is not registered."""
@@ -25,6 +26,13 @@ def server_url(text: str, where: str) -> str:
             f"{where}: expected HOST:PORT or a URL such as http://127.0.0.1:9090, got {without_user(text)!r}"
         )
     return url.rstrip("/")
+
+
+def cannot_listen(address: str, error: OSError | OverflowError) -> ConfigError:
+    """The error of a server that could not listen on an address."""
+    number = getattr(error, "errno", None) or 0
+    reason = os.strerror(number) if number > 0 else getattr(error, "strerror", None) or error
+    return ConfigError(f"cannot listen on {address!r}: {reason}; choose another address with --web.listen-address")
 
 
 def is_loopback(host: str) -> bool:

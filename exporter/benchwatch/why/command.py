@@ -13,7 +13,7 @@ from ..metrics.exposition import CONTENT_TYPE, Exposition
 from ..metrics.prometheus import Prometheus, PrometheusError
 from ..show.as_text import colourful, text
 from ..show.content import Block, Heading, Sentence
-from ..values.addresses import server_url
+from ..values.addresses import cannot_listen, server_url
 from ..values.errors import FAILED, UserError
 from .explanation import Explanation, period, sentence, waterfall
 from .live import TIMEOUT, Engine
@@ -75,6 +75,8 @@ def _why(options: argparse.Namespace) -> int:
         return _serve(url, options.listen)
     if not options.run:
         raise UserError("expected the name of a run, or --serve")
+    if options.begin is not None and options.end is not None and options.begin >= options.end:
+        raise UserError("--from: expected a moment before that of --to")
     try:
         run = Path(options.run).name  # also as a folder: runs/test1
         now = options.end or min(time.time(), (options.at or math.inf) + _DAY)
@@ -82,7 +84,10 @@ def _why(options: argparse.Namespace) -> int:
     except PrometheusError as error:
         raise UserError(str(error), FAILED) from error
     if found is None:
-        raise UserError(f"Prometheus knows no run {run!r} in that time", FAILED, "Its name is the label `run`.")
+        asked = any(moment is not None for moment in (options.at, options.begin, options.end))
+        missing = " in that time" if asked else ": it must scrape the exporter during the run"
+        advice = "The name of a run is the label `run` of its metrics."
+        raise UserError(f"Prometheus knows no run {run!r}{missing}", FAILED, advice)
     if options.at is not None and found:
         found = [min(found, key=lambda one: max(one.begin - options.at, options.at - one.end, 0.0))]
     print(text(_blocks(run, found), colour=colourful()), end="")
@@ -121,7 +126,7 @@ def _serve(url: str, address: str) -> int:
     try:
         server = ThreadingHTTPServer((host.strip("[]"), int(port)), Page)
     except (OSError, OverflowError) as error:
-        raise UserError(f"--web.listen-address: cannot listen on {address}: {error}", FAILED) from error
+        raise cannot_listen(address, error) from error
     live.start()
     server.serve_forever()
     return 0
