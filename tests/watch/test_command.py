@@ -338,6 +338,7 @@ def server() -> Iterator[HTTPServer]:
         ((200, b"<html>"), "is not a benchwatch exporter"),
         ((200, b'{"runs": []}'), "is not a benchwatch exporter"),
         ((200, b"\xff\xfe"), "is not a benchwatch exporter"),
+        ((200, b'{"other": ' + b"[" * 100_000), "is not a benchwatch exporter"),
     ],
 )
 def test_what_is_no_exporter_is_said_to_be_none(

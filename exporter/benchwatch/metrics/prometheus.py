@@ -135,7 +135,7 @@ class Prometheus:
                 self._own.session = session(self._timeout)
             with self._own.session.request(method, url, data=parameters, timeout=self._timeout, stream=True) as answer:
                 text = self._body(answer)
-        except (requests.RequestException, HTTPError, ValueError) as error:  # ValueError: where a redirect leads
+        except (requests.RequestException, HTTPError) as error:
             raise PrometheusError(f"{self._name} does not answer ({self._why(error)})") from error
         try:
             content = msgspec.json.decode(text, type=_Answer)
