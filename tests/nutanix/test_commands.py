@@ -236,7 +236,7 @@ def test_simulate_blames_the_folder_if_its_run_cannot_be_written(tmp_path: Path)
     command = [sys.executable, "-c", program, "nutanix", "simulate", "--listen", "127.0.0.1:0"]
     ended = subprocess.run([*command, "--runs.path", str(tmp_path)], capture_output=True, text=True, timeout=PATIENCE)
     assert ended.returncode == 2
-    assert ended.stderr.startswith(f"benchwatch: --runs.path: cannot write {tmp_path}/checkpoint-")
+    assert ended.stderr.startswith(f"benchwatch: --runs.path: cannot write {tmp_path}/simulated-")
 
 
 def test_simulate_serves_several_cvms_until_interrupted() -> None:

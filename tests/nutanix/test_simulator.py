@@ -289,7 +289,7 @@ def test_the_guest_is_served_beside_the_pages_and_recorded_as_a_run(tmp_path: Pa
                 assert answer.headers["Content-Type"] == "text/plain; version=0.0.4"
                 assert 'node_uname_info{nodename="pg1",sysname="Linux"} 1\n' in answer.read().decode()
             lines = "two lines of pgbench"
-            eventually(lambda: any(p.read_text().count("\n") > 1 for p in tmp_path.glob("path-slow-*/pg1.err")), lines)
+            eventually(lambda: any(p.read_text().count("\n") > 1 for p in tmp_path.glob("simulated-*/pg1.err")), lines)
         finally:
             process.send_signal(signal.SIGINT)
     assert process.returncode == 130
