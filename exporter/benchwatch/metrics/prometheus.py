@@ -55,7 +55,7 @@ class Samples(NamedTuple):
         return increase / float(self.times[last] - self.times[first])
 
 
-class Alert(TypedDict, total=False):
+class FiringAlert(TypedDict, total=False):
     """What is used of an alert."""
 
     state: str
@@ -77,7 +77,7 @@ class _Result(msgspec.Struct):
 
 
 class _Alerts(msgspec.Struct):
-    alerts: list[Alert]
+    alerts: list[FiringAlert]
 
 
 class _Answer(msgspec.Struct):
@@ -117,7 +117,7 @@ class Prometheus:
         """Labels and values of a query at a moment, Unix seconds (None: its own now). Raises PrometheusError."""
         return self._ask("query", _values, query=query, **({} if moment is None else {"time": moment}))
 
-    def firing(self) -> list[Alert]:
+    def firing(self) -> list[FiringAlert]:
         """The alerts that fire now. Raises PrometheusError."""
         return [alert for alert in self._answer("GET", "alerts", _Alerts, {}).alerts if alert.get("state") == "firing"]
 
