@@ -158,6 +158,24 @@ def test_of_a_server_that_is_no_exporter_only_the_status_is_said(record: RunReco
         server.shutdown()
 
 
+def test_an_answer_that_is_nested_too_deeply_is_read_as_text(record: RunRecord) -> None:
+    class Nested(BaseHTTPRequestHandler):
+        def do_PUT(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(409)
+            self.end_headers()
+            self.wfile.write(b"[" * 100_000)
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Nested) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        with pytest.raises(UserError, match=r"refuses the push: \[{300};"):
+            Delivery(f"http://127.0.0.1:{server.server_port}", record).start()
+        server.shutdown()
+
+
 @pytest.mark.parametrize("code", [408, 429, 507])
 def test_an_exporter_without_a_place_or_room_for_now_is_tried_again(
     record: RunRecord, monkeypatch: pytest.MonkeyPatch, code: int

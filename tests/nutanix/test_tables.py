@@ -111,6 +111,18 @@ def test_a_row_of_wide_cells_without_end_takes_memory_in_proportion_to_its_size(
     assert [len(row) for row in table.rows] == [1, 200]
 
 
+@pytest.mark.parametrize("rows", [100, 20_000])
+def test_a_header_without_end_takes_memory_in_proportion_to_its_size(rows: int) -> None:
+    page = b"<table>" + (b"<tr><th colspan=200>" + b"y" * (2_000_000 // rows)) * rows + b"<tr><td>1"
+    tracemalloc.start()
+    (table,) = read_tables(page)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (len(table.columns), table.rows) == (200, [["1"]])
+    assert set(table.columns) == {" / ".join(["y" * min(2_000_000 // rows, 200)] * 10)}
+    assert peak < 24 * len(page)
+
+
 def test_deep_nesting_is_survived() -> None:
     read_tables(b"<table><tr><td>" * 3000 + b"x")
     read_tables(b"<b>" * 3000 + b"<i>" * 3000 + b"x")

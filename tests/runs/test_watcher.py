@@ -134,6 +134,14 @@ def test_a_silent_run_stalls_within_three_intervals_and_is_abandoned_at_last(tmp
     assert states == {0: "running", 2.5: "running", 3: "stalled", 299: "stalled", 301: "abandoned"}
 
 
+def test_a_run_that_the_line_begins_which_silence_ends_has_its_own_state(tmp_path: Path, place: Place) -> None:
+    first = (PGBENCH / "tpcb-15.18.out").read_bytes()
+    place("a/db1.out", first + b"pgbench (15.18)")
+    runs = watch(tmp_path)
+    states = [state_of(settle(runs, NOW + second), "a", "db1") for second in (0, 299, 3001, 3002)]
+    assert states == ["finished", "finished", "abandoned", "abandoned"]
+
+
 def test_a_run_that_reports_every_ten_minutes_is_running_between_its_reports(tmp_path: Path, place: Place) -> None:
     place("a/db1.err", b"progress: 600.0 s, 10.0 tps, lat 1.000 ms stddev 0.100\n")
     runs = watch(tmp_path)

@@ -169,6 +169,11 @@ def test_counters_of_one_server_are_not_added(tmp_path: Path) -> None:
     assert [len(result.workers) for subject in subjects for result in subject.results] == [1, 1]
 
 
+def test_the_monitor_alone_is_no_virtual_user() -> None:
+    state, _, _ = read(b"HammerDB CLI v4.12\n0 Virtual Users Created with Monitor VU\n")
+    assert values(state, "virtual_users") == {(): 0.0}
+
+
 def test_virtual_users_created_after_a_result_are_another_run_with_the_same_settings() -> None:
     parser, states = HAMMERDB.parser("text"), [HAMMERDB.state(Buckets())]
     for record in (*parser.feed(data_of(LOOP)), *parser.close()):

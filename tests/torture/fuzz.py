@@ -420,7 +420,7 @@ def _check(samples: Sequence[Sample | SampleColumn]) -> None:
     text = exposition.render([_Source(samples)])
     if f'{RENDER_ERRORS.name}{{of="samples"}} 0' not in text and RENDER_ERRORS.name in text:
         raise Failed("render", "cannot be rendered")
-    keys = [line.rpartition(" ")[0] for line in text.splitlines() if not line.startswith("#")]
+    keys = [line.rpartition(" ")[0] for line in text.split("\n") if line and not line.startswith("#")]
     if len(keys) != len(set(keys)):
         twice = next(key for key in keys if keys.count(key) > 1)
         raise Failed("twice", f"{twice}: a series twice")

@@ -13,6 +13,7 @@ from benchwatch.tools.pgbench.text import TextParser
 from tests.torture.fuzz import Failed, Seed, _check, corpus, judge, mutated
 
 GAUGE, HISTOGRAM = Family("a", "gauge", "A."), Family("b", "histogram", "B.")
+LABELLED = Family("c", "gauge", "C.", ("name",))
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +63,10 @@ def test_samples_that_no_tool_has_are_found(samples: Sequence[Sample], word: str
     with pytest.raises(Failed) as found:
         _check(samples)
     assert found.value.word == word
+
+
+def test_a_line_separator_in_a_label_ends_no_sample() -> None:
+    _check([Sample(LABELLED, ("a\u2028b\u2028c",), 1), Sample(LABELLED, ("a\u2029b\u2029c",), 1)])
 
 
 def test_an_input_is_the_same_for_its_seed_and_number(seeds: list[Seed]) -> None:

@@ -52,6 +52,15 @@ def dripping(answer: bytes, at: int, context: ssl.SSLContext | None = None) -> I
         listener.close()
 
 
+@pytest.mark.parametrize("place", [b"http://[::1", b"http://a:99999999/", b"/\xff"])
+@pytest.mark.parametrize("follow", [True, False])
+def test_a_redirect_to_no_address_is_an_answer_as_any_other(place: bytes, follow: bool) -> None:
+    answer = b"HTTP/1.1 302 Found\r\nLocation: " + place + b"\r\nContent-Length: 4\r\n\r\nbody"
+    with dripping(answer, len(answer)) as port, session(PATIENCE) as web:
+        found = web.get(f"http://127.0.0.1:{port}", timeout=PATIENCE, allow_redirects=follow)
+        assert (found.status_code, found.content) == (302, b"body")
+
+
 @pytest.mark.parametrize("at", [0, WHOLE.index(b"X"), WHOLE.index(b"4\r"), WHOLE.index(b"body")])
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_an_answer_that_drips_ends_at_the_deadline(scheme: str, at: int, tmp_path: Path) -> None:

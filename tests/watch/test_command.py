@@ -338,6 +338,7 @@ def server() -> Iterator[HTTPServer]:
         ((200, b"<html>"), "is not a benchwatch exporter"),
         ((200, b'{"runs": []}'), "is not a benchwatch exporter"),
         ((200, b"\xff\xfe"), "is not a benchwatch exporter"),
+        ((200, b'{"other": ' + b"[" * 100_000), "is not a benchwatch exporter"),
     ],
 )
 def test_what_is_no_exporter_is_said_to_be_none(
@@ -393,8 +394,8 @@ def test_a_slow_run_has_its_verdict_and_none_when_it_is_as_usual_or_nobody_knows
         ((404, b""), "HTTP 404, which is not an answer of Prometheus"),
         ((200, b"<html>"), "HTTP 200, which is not an answer of Prometheus"),
         ((200, b'{"status": "success"}'), "HTTP 200, which is not an answer of Prometheus"),
-        ((200, b'{"status": "success", "data": {}}'), "not an answer of Prometheus"),
-        ((200, b'{"status": "success", "data": {"result": [1]}}'), "not an answer of Prometheus"),
+        ((200, b'{"status": "success", "data": {}}'), "HTTP 200, which is not an answer of Prometheus"),
+        ((200, b'{"status": "success", "data": {"result": [1]}}'), "HTTP 200, which is not an answer of Prometheus"),
     ):
         out = shown(answer)
         assert f"\nPrometheus at {url} did not answer: {why}\n" in out

@@ -47,6 +47,24 @@ def test_a_slow_time_lasts_until_some_seconds_were_as_usual_or_the_run_has_ended
         assert found.over is over
 
 
+def test_of_a_run_that_says_it_began_in_1970_the_last_month_is_asked_for() -> None:
+    asked: list[float] = []
+
+    class Ancient(Recorded):
+        def at(self, query: str, moment: float) -> list[tuple[Mapping[str, str], float]]:
+            return [({"run": "tpcb"}, 0.0)] if "start_timestamp" in query else []
+
+        def samples(self, selector: str, begin: float, end: float) -> list[Samples]:
+            asked.append(begin)
+            assert len(asked) < 1000
+            return super().samples(selector, begin, end)
+
+    samples = list(seen(CASES["log device"][0]).all())
+    (found,) = explanations(Ancient(samples, ["tpcb"]), "tpcb", None, None, T0 + LENGTH) or []
+    assert found.cause.layer == CASES["log device"][1]
+    assert min(asked) == T0 + LENGTH - 30 * 86400
+
+
 def test_a_slow_device_is_named_whose_role_only_the_configuration_has() -> None:
     of_tpcb = Ended(list(configured(CASES["log device"][0])), ["tpcb"])
     (found,) = explanations(of_tpcb, "tpcb", None, None, T0 + LENGTH) or []

@@ -246,7 +246,7 @@ class Delivery:
         answer = self._session.put(url, data=data, timeout=_PATIENCE, allow_redirects=False, **more)
         try:
             found = answer.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             found = None
         said = {name: str(text)[:300] for name, text in found.items()} if isinstance(found, dict) else {}
         if answer.status_code == requests.codes.ok:

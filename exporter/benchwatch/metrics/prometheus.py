@@ -3,8 +3,8 @@
 import math
 import re
 import threading
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypedDict, TypeVar, cast
 
 import msgspec
 import numpy as np
@@ -21,6 +21,8 @@ TIMEOUT = 30.0
 _PART = 1 << 16
 _LARGEST = 1 << 28
 """Bytes of an answer."""
+_LONGEST = 1000
+"""Characters of a reason that are passed on."""
 _PRESENT = {"nocache": "1"}
 """VictoriaMetrics leaves out the last 30 s without it (-search.latencyOffset); others ignore it."""
 
@@ -54,6 +56,45 @@ class Samples(NamedTuple):
         return increase / float(self.times[last] - self.times[first])
 
 
+class FiringAlert(TypedDict, total=False):
+    """What is used of an alert."""
+
+    state: str
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    activeAt: str
+
+
+class _Series(msgspec.Struct):
+    """A series of an answer; one of native histograms has neither `value` nor `values`."""
+
+    metric: dict[str, str]
+    value: tuple[float, float | str] | None = None
+    values: list[tuple[float, float | str]] = []
+
+
+class _Result(msgspec.Struct):
+    result: list[_Series]
+
+
+class _Rules(msgspec.Struct):
+    groups: list[msgspec.Raw] | None = None
+
+
+class _Alerts(msgspec.Struct):
+    alerts: list[FiringAlert]
+
+
+class _Answer(msgspec.Struct):
+    status: str
+    data: msgspec.Raw = msgspec.Raw(b"null")
+    error: str = ""
+
+
+_Data = TypeVar("_Data")
+_Read = TypeVar("_Read")
+
+
 class PrometheusError(Exception):
     """The query was not answered: one sentence says why."""
 
@@ -71,37 +112,35 @@ class Prometheus:
     def samples(self, selector: str, begin: float, end: float) -> list[Samples]:
         """The samples of series between two moments, Unix seconds, as recorded. Raises PrometheusError."""
         query = f"{selector}[{max(1, math.ceil(end - begin))}s]"
-        return _results(self._ask("query", query=query, time=end))
+        return self._ask("query", _samples, query=query, time=end)
 
     def range(self, query: str, begin: float, end: float, step: float) -> list[Samples]:
         """The results of a query between two moments, every `step` seconds. Raises PrometheusError."""
-        return _results(self._ask("query_range", query=query, start=begin, end=end, step=step))
+        return self._ask("query_range", _samples, query=query, start=begin, end=end, step=step)
 
     def at(self, query: str, moment: float | None = None) -> list[tuple[Mapping[str, str], float]]:
         """Labels and values of a query at a moment, Unix seconds (None: its own now). Raises PrometheusError."""
-        found = self._ask("query", query=query, **({} if moment is None else {"time": moment}))
-        return [(series["metric"], float(series["value"][1])) for series in found]
+        return self._ask("query", _values, query=query, **({} if moment is None else {"time": moment}))
 
-    def firing(self) -> list[Mapping[str, Any]]:
-        """The alerts that fire now: `labels`, `annotations`, `activeAt`. Raises PrometheusError."""
-        found = self._answer("GET", "alerts", {})
+    def firing(self) -> list[FiringAlert]:
+        """The alerts that fire now. Raises PrometheusError."""
+        return [alert for alert in self._answer("GET", "alerts", _Alerts, {}).alerts if alert.get("state") == "firing"]
+
+    def _ask(self, what: str, read: Callable[[Sequence[_Series]], _Read], **parameters: str | float) -> _Read:
+        found = self._answer("POST", what, _Result, {**parameters, **_PRESENT}).result
         try:
-            return [alert for alert in found["alerts"] if alert["state"] == "firing"]
-        except (KeyError, TypeError) as error:
-            raise PrometheusError(f"{self._name} did not answer: not an answer of Prometheus") from error
+            return read(found)
+        except ValueError as error:
+            raise PrometheusError(f"{self._name} did not answer: {error}"[:_LONGEST]) from error
 
     def has_rules(self) -> bool:
         """Whether it has rules; also true of a server that does not say."""
         try:
-            found = self._answer("GET", "rules", {})
+            return self._answer("GET", "rules", _Rules, {}).groups != []
         except PrometheusError:
             return True
-        return bool(found.get("groups", True))
 
-    def _ask(self, what: str, **parameters: str | float) -> Sequence[Any]:
-        return list(self._answer("POST", what, {**parameters, **_PRESENT})["result"])
-
-    def _answer(self, method: str, what: str, parameters: Mapping[str, str | float]) -> Any:
+    def _answer(self, method: str, what: str, kind: type[_Data], parameters: Mapping[str, str | float]) -> _Data:
         url = f"{self._url}/api/v1/{what}"
         try:
             web = self._session()
@@ -110,11 +149,11 @@ class Prometheus:
         except (requests.RequestException, HTTPError) as error:
             raise PrometheusError(f"{self._name} does not answer ({self._why(error)})") from error
         try:
-            content = msgspec.json.decode(text)
-            if content["status"] == "success" and isinstance(content["data"], dict):
-                return content["data"]
-            reason = str(content["error"])
-        except (msgspec.DecodeError, KeyError, TypeError):
+            content = msgspec.json.decode(text, type=_Answer)
+            if content.status == "success":
+                return msgspec.json.decode(content.data, type=kind)
+            reason = content.error[:_LONGEST]
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             reason = f"HTTP {answer.status_code}, which is not an answer of Prometheus"
         raise PrometheusError(f"{self._name} did not answer: {reason}")
 
@@ -141,17 +180,21 @@ class Prometheus:
         return bytes(body)
 
 
-def _results(answer: Sequence[Any]) -> list[Samples]:
+def _values(answer: Sequence[_Series]) -> list[tuple[Mapping[str, str], float]]:
+    return [(series.metric, float(series.value[1])) for series in answer if series.value]
+
+
+def _samples(answer: Sequence[_Series]) -> list[Samples]:
     """The series that have any value."""
-    numbers = (float(number) for series in answer for pair in series["values"] for number in pair)
+    numbers = (float(number) for series in answer for pair in series.values for number in pair)
     times, values = np.fromiter(numbers, dtype=float).reshape(-1, 2).T
     known = np.isfinite(values)
     found, begin = [], 0
     for series in answer:
-        end = begin + len(series["values"])
+        end = begin + len(series.values)
         chosen = known[begin:end]
         if chosen.any():
-            found.append(Samples(series["metric"], times[begin:end][chosen], values[begin:end][chosen]))
+            found.append(Samples(series.metric, times[begin:end][chosen], values[begin:end][chosen]))
         begin = end
     return found
 

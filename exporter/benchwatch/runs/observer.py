@@ -245,17 +245,17 @@ class Observer(Reader):
 
     def _judge(self, silent: float) -> None:
         """Find the phase after so many seconds of silence, if anything has changed."""
-        state, version = self.state, self.state.version
-        if self._judged is None or self._judged[:2] != (state, version):
-            self._limits = patience(state, self.runfile)
+        version = self.state, self.state.version
+        if self._judged is None or self._judged[:2] != version:
+            self._limits = patience(self.state, self.runfile)
         passed = sum(silent >= limit for limit in self._limits)
-        if self._judged == (state, version, passed):
+        if self._judged == (*version, passed):
             return
         if silent >= self._limits[1] and self.cut_off is None:
             self.close()  # whatever its phase: a record may come and go, and what was counted stays
-            self._limits = patience(state, self.runfile)
-        self._judged = state, state.version, passed
-        found = judge(state, self.runfile, self._limits, silent, cut_off=bool(self.cut_off))
+            self._limits = patience(self.state, self.runfile)  # an incomplete line may begin another run
+        self._judged = self.state, self.state.version, passed
+        found = judge(self.state, self.runfile, self._limits, silent, cut_off=bool(self.cut_off))
         if found != (self.phase, self.reason):
             self.phase, self.reason = found
             self.changes += 1

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ..history.timeline import Timeline
-from ..metrics.prometheus import Prometheus, Samples, text
+from ..metrics.prometheus import FiringAlert, Prometheus, Samples, text
 from ..plots.axes import OPERATIONS, count, throughput, time
 from ..plots.slowness import Slowness
 from ..results.result_view import objectives
@@ -39,7 +39,6 @@ _ABSORBS = 0.8
 _CRITICAL = "critical"
 _IN_FULL = 3
 """Alerts of which the page says what they say."""
-_Alert = Mapping[str, Mapping[str, str]]
 
 
 def answers(prometheus: Prometheus, found: Slowness, timelines: Sequence[Timeline]) -> str:
@@ -176,9 +175,9 @@ def _oplog(prometheus: Prometheus, machine: str, *windows: tuple[float, float]) 
             yield TableRow([f"oplog of {role} vdisk {vdisk}", *cells, said], mark="" if absorbs else "bad")
 
 
-def _alerts(firing: Sequence[_Alert], run: str) -> str:
+def _alerts(firing: Sequence[FiringAlert], run: str) -> str:
     """A line for each alert, the most severe first; what the last of many say is left out."""
-    named: dict[str, list[_Alert]] = {}
+    named: dict[str, list[FiringAlert]] = {}
     for one in sorted(firing, key=lambda one: (_labels(one).get("severity") != _CRITICAL, _name(one) not in SLOW)):
         named.setdefault(_name(one), []).append(one)
     if not named:
@@ -190,7 +189,7 @@ def _alerts(firing: Sequence[_Alert], run: str) -> str:
     return f"<b>{many}</b>" + "".join(f"<br>{line}" for line in lines)
 
 
-def _alert(name: str, alerts: Sequence[_Alert], run: str) -> str:
+def _alert(name: str, alerts: Sequence[FiringAlert], run: str) -> str:
     """Its name and severity, and what the first of its kind says."""
     annotations = alerts[0].get("annotations", {})
     said = (annotations.get("summary", "") or annotations.get("description", "")).replace(f"{run}/", "")
@@ -204,9 +203,9 @@ def _alert(name: str, alerts: Sequence[_Alert], run: str) -> str:
     )
 
 
-def _labels(alert: _Alert) -> Mapping[str, str]:
+def _labels(alert: FiringAlert) -> Mapping[str, str]:
     return alert.get("labels", {})
 
 
-def _name(alert: _Alert) -> str:
+def _name(alert: FiringAlert) -> str:
     return _labels(alert).get("alertname", "")

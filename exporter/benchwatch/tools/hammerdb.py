@@ -143,7 +143,7 @@ class HammerLines(KitParser):
             self._is_ramping = phase[1] == "Beginning rampup"
             return []
         if users := USERS.match(text):
-            return [ToolResult({("users",): float(users[1]) - bool(users[2])}, final=False)]
+            return [ToolResult({("users",): max(0.0, float(users[1]) - bool(users[2]))}, final=False)]
         if rate := RATE.match(text):
             self._refresh = float(rate[1]) or REFRESH
             return []

@@ -10,6 +10,7 @@ import socket
 import time
 from math import inf
 from typing import Any, BinaryIO, cast
+from urllib.parse import urlsplit
 
 import requests
 from requests.adapters import HTTPAdapter
@@ -21,11 +22,22 @@ def session(deadline: float) -> requests.Session:
 
     Reading an answer after that raises requests.ConnectionError or, from the raw stream, urllib3's HTTPError.
     """
-    made = requests.Session()
+    made = _Session()
     adapter = _Adapter(deadline)
     for scheme in ("http://", "https://"):
         made.mount(scheme, adapter)
     return made
+
+
+class _Session(requests.Session):
+    def get_redirect_target(self, resp: requests.Response) -> str | None:
+        """Where an answer leads; None also if that is no address, which requests raises as ValueError."""
+        try:
+            target = super().get_redirect_target(resp)
+            urlsplit(target or "").port  # noqa: B018
+        except ValueError:
+            return None
+        return target
 
 
 class _Adapter(HTTPAdapter):

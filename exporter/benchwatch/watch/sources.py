@@ -139,7 +139,7 @@ class WatchedExporter:
             return msgspec.json.decode(body, type=kind)
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
             raise _why(error) from error
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise SourceUnreadable("is not a benchwatch exporter") from error
 
 

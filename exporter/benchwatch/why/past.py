@@ -12,6 +12,8 @@ _PIECE = 6 * 3600.0
 """Seconds of a run that one answer covers."""
 MOST = 30
 """Slow times that are explained: the longest."""
+_LONGEST = 30 * 86400.0
+"""Seconds of a run that are looked at: the last ones. A start of 1970 is a clock or a record that is wrong."""
 _YOUNG = 35.0
 """Seconds into a run in which it has no usual of its own."""
 
@@ -23,8 +25,8 @@ def explanations(
     span = _span(prometheus, run, now)
     if span is None:
         return None
-    first = max(span[0], (begin or span[0]) - USUAL)
     last = min(span[1], end or now)
+    first = max(span[0], (begin or span[0]) - USUAL, last - _LONGEST)
     seen, at = Seen(), first
     while at < last:
         seen.add(samples_of_runs(prometheus, [run], at, min(at + _PIECE, last)))

@@ -14,13 +14,16 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import unescape
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 MAX_COLUMNS = 200
 MAX_ROWS = 100_000
 MAX_TITLES = 50
+MAX_HEADERS = 10
+"""Rows of a header whose texts are in the labels of columns."""
 MAX_TEXT = 200
+"""Characters of a label's part, and of a text of the notes."""
 MAX_TEXTS = 200
 """Texts that are kept per page; further ones are only counted."""
 
@@ -140,9 +143,10 @@ def _parts(html: str) -> Iterator[tuple[str, str]]:
 
 
 def _columns(rows: Sequence[_Row]) -> tuple[str, ...]:
-    header = [row.texts for row in takewhile(lambda row: row.is_header, rows)]
+    header = [row.texts for row in islice(takewhile(lambda row: row.is_header, rows), MAX_HEADERS)]
     header = [texts for texts in header if len(texts) == len(header[0])]  # labels of another width belong to no group
-    return tuple(" / ".join(filter(None, map(collapse, labels))) for labels in zip(*header, strict=True))
+    parts = [[collapse(text[:MAX_TEXT]) for text in texts] for texts in header]
+    return tuple(" / ".join(filter(None, labels)) for labels in zip(*parts, strict=True))
 
 
 def _row(html: str) -> tuple[str, _Row]:
