@@ -218,6 +218,6 @@ def vdisks(height: int = 2) -> dashboard.Panel:
     )
 
 
-def below() -> list[dashboard.Panel]:
+def below(written_height: int = 2) -> list[dashboard.Panel]:
     """From the processors down, the time at the end."""
-    return [processors(), disk_latency(), written(), vdisks()]
+    return [processors(), disk_latency(), written(written_height), vdisks()]

@@ -16,7 +16,7 @@ def chosen() -> Sequence[dashboard.VariableModel]:
 
 def panels() -> Sequence[dashboard.Panel]:
     """The head, and the column of time."""
-    return [head(), column.events(), benchmark.throughput(2), benchmark.latency(), *column.below()]
+    return [head(), column.events(4), benchmark.throughput(2), benchmark.latency(), *column.below(3)]
 
 
 BOARD = Board(
