@@ -1,3 +1,4 @@
+import dataclasses
 import os
 import re
 import socket
@@ -18,13 +19,14 @@ from benchwatch.history.find import find_runs
 from benchwatch.history.replayed_run import timelines
 from benchwatch.history.timeline import Timeline
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.prometheus import Prometheus, PrometheusError, Samples
+from benchwatch.metrics.prometheus import FiringAlert, Prometheus, PrometheusError, Samples
 from benchwatch.plots.benchmark import shown
 from benchwatch.plots.run_view import view
 from benchwatch.plots.slowness import slowness
 from benchwatch.server.run_answers import answers
 from benchwatch.server.run_plots import drawn, machine
 from benchwatch.settings.settings import RunsSettings
+from benchwatch.why.seen import Seen
 from demo_processes import Processes
 from tests.support.pages import Page
 from tests.support.places import RECORDINGS, Place
@@ -32,7 +34,7 @@ from tests.support.programs import output, program
 from tests.support.servers import start_prometheus
 from tests.support.waiting import PATIENCE
 from tests.why import scenes
-from tests.why.test_sentences import CASES
+from tests.why.test_sentences import CASES, explained
 
 pytestmark = pytest.mark.system
 
@@ -528,24 +530,31 @@ def test_disks_and_vdisks_of_one_role_have_its_colour_in_all_plots(page: Page) -
 
 
 def test_the_head_says_whether_the_oplog_absorbs_the_writes_of_each_vdisk(url: str, place: Place) -> None:
-    class WithVdisks(Prometheus):
-        def range(self, query: str, begin: float, end: float, step: float) -> list[Samples]:
-            assert 'nutanix_vdisk_info{vm="pg1"}' in query
-            times = np.arange(begin, end, step)
-            slow = times >= SLOW_BEGIN + 120
-            shares = {("45269", "data"): np.where(slow, 0.85, 0.9), ("40043", "log"): np.where(slow, 0.4, 1.0)}
-            return [Samples({"vdisk": vdisk, "role": role}, times, share) for (vdisk, role), share in shares.items()]
-
-        def firing(self) -> list[dict[str, dict[str, str]]]:
+    class Firing(Prometheus):
+        def firing(self) -> list[FiringAlert]:
             spikes = ({"alertname": "VdiskLatencySpike", "vm": vm, "vdisk": vdisk} for vm, vdisk in alerts)
             return [{"labels": {"severity": "critical", **labels}} for labels in (*spikes, {"alertname": "CvmDown"})]
 
     alerts = [("pg1", "40043"), ("pg1", "45269"), ("other", "7")]
     found = slow_timelines(place)
-    prometheus = WithVdisks(url)
+    prometheus = Firing(url)
     known = slowness(prometheus, view("tpcb", found))
     assert known.slow
-    of_vm = [one._replace(facts=one.facts._replace(machine="pg1")) for one in known.slow]
+    (one,) = known.slow
+    facts, times = one.facts._replace(machine="pg1"), np.arange(SLOW_BEGIN, SLOW_BEGIN + SLOW_SECONDS)
+    series = [Samples({"__name__": "nutanix_cvm_last_success_timestamp_seconds", "cvm": "c"}, times, times)]
+    for vdisk, role, before, after in (("45269", "data", 0.9, 0.85), ("40043", "log", 1.0, 0.4)):
+        info = {"__name__": "nutanix_vdisk_info", "vm": "pg1", "cvm": "c", "vdisk": vdisk, "role": role}
+        ratio = {"__name__": "nutanix_vdisk_write_destination_ratio", "destination": "oplog"}
+        shares = np.where(times >= SLOW_BEGIN + 120, after, before)
+        series.append(Samples(info, times, np.ones(len(times))))
+        series.append(Samples({**ratio, "cvm": "c", "vdisk": vdisk}, times, shares))
+    every = Seen([*one.now.window.seen.all(), *series])
+    usual, slow = (
+        waits._replace(window=dataclasses.replace(waits.window, facts=facts, seen=every))
+        for waits in (one.usual, one.now)
+    )
+    of_vm = [one._replace(facts=facts, usual=usual, now=slow)]
     tree = LexborHTMLParser(answers(prometheus, known._replace(slow=of_vm), found))
     cells = [[cell.text(strip=True) for cell in row.css("th, td")] for row in tree.css("tr")]
     assert cells[-2:] == [
@@ -556,6 +565,26 @@ def test_the_head_says_whether_the_oplog_absorbs_the_writes_of_each_vdisk(url: s
     assert said == "2 alerts fire VdiskLatencySpike critical (and 1 more) CvmDown critical", (
         "not those of other machines"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("server hog", {"client1": "not the cause", "db1": "the cause"}),
+        ("client hog", {"client1": "the cause", "db1": "not the cause"}),
+        ("network", {"client1": "not the cause", "db1": "not the cause"}),
+    ],
+)
+def test_the_head_says_whose_processors_are_the_cause(
+    name: str, expected: Mapping[str, str], url: str, place: Place
+) -> None:
+    found = slow_timelines(place)
+    known = slowness(Prometheus(url), view("tpcb", found))
+    fault = explained(scenes.seen(CASES[name][0]))
+    tree = LexborHTMLParser(answers(Prometheus(url), known._replace(slow=[fault]), found))
+    cells = [[cell.text(strip=True) for cell in row.css("th, td")] for row in tree.css("tr")]
+    said = {row[0].removeprefix("processors of "): row[-1] for row in cells if row[0].startswith("processors")}
+    assert said == expected
 
 
 def test_a_run_that_prometheus_did_not_see_is_named_with_what_it_needs(

@@ -97,13 +97,19 @@ def ruled_out(of: Explanation) -> str:
     used = []
     for host in of.facts.hosts:
         now, was = of.now.window.processors(host), of.usual.window.processors(host)
-        if now.busy is None or was.busy is None or _hot(now, was) or now.busy > max(_FREE, was.busy + _AS_USUAL):
+        if now.busy is None or was.busy is None or not are_free(now, was):
             return ""
         used.append((now.busy, was.busy, host))
     if not used:
         return ""
     busy, usually, host = max(used)
     return f"Processors are ruled out: those of {host} are {100 * busy:.0f} % busy, usually {100 * usually:.0f} %."
+
+
+def are_free(now: Processors, was: Processors) -> bool:
+    """Whether a machine's processors are surely not missing."""
+    busy, usually = now.busy or 0.0, was.busy or 0.0
+    return not _hot(now, was) and busy <= max(_FREE, usually + _AS_USUAL)
 
 
 def _grown(now: float | None, usual: float | None, floor: float) -> bool:

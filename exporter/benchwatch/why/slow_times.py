@@ -105,7 +105,9 @@ def _spans(parts: Sequence[Reported], begin: int, end: int) -> Iterator[tuple[in
 
 
 def _judged(part: Reported, before: float | None, known: JudgedSeconds | None) -> JudgedSeconds:
-    """Whether each second is slow: above three medians or its noise, or below 30 % of the usual rate for 3 s."""
+    """Whether each second is slow: above the usual's noise, within _LEAST and _MOST, and above three medians; or below
+    30 % of the usual rate for 3 s.
+    """
     latency, rate = _counted(part), part.rate
     slow, strange = np.zeros(len(rate), dtype=bool), np.zeros(len(rate), dtype=np.int8)
     lately = np.convolve(np.nan_to_num(rate), np.ones(3) / 3)[: len(rate)]
