@@ -483,6 +483,24 @@ def test_a_run_that_is_slow_says_since_when(url: str, place: Place) -> None:
     assert banner.startswith("Was slow from 11:48:40 UTC (2:00 into the run) to 11:49:01 UTC (21 s), over: ")
 
 
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ("running", ["Not slower than usual so far, as far as Prometheus could compare it."]),
+        ("stalled", []),
+        ("finished", ["Never slower than usual, as far as Prometheus could compare it."]),
+    ],
+)
+def test_a_run_that_was_not_slow_says_no_more_than_was_compared(
+    state: str, said: list[str], url: str, place: Place
+) -> None:
+    end = None if state != "finished" else SLOW_BEGIN + 100.0
+    found = [replace(one, state=state, end=end) for one in slow_timelines(place, 100)]
+    prometheus = Prometheus(url)
+    tree = LexborHTMLParser(answers(prometheus, slowness(prometheus, view("tpcb", found))._replace(slow=[]), found))
+    assert [node.text() for node in tree.css(".banner")] == said
+
+
 def test_slow_times_that_are_over_are_asked_for_once(url: str, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     active = [replace(one, state="running", end=None) for one in slow_timelines(place, 450)]
     prometheus, run = Prometheus(url), view("tpcb", active)

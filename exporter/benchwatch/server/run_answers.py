@@ -58,7 +58,11 @@ def _concerns(labels: Mapping[str, str], run: str, last: Explanation | None) -> 
 def _state(found: Slowness, last: Explanation | None) -> str:
     """Whether it is slow, since when, and in which layer."""
     if last is None:
-        return '<p class="banner good"><b>As usual</b> so far.</p>' if found.slow is not None else ""
+        stalled = any(one.state == "stalled" for one in found.run.timelines)
+        if found.slow is None or stalled:
+            return ""
+        said = "Not slower than usual so far" if found.run.active else "Never slower than usual"
+        return f'<p class="banner good"><b>{said}</b>, as far as Prometheus could compare it.</p>'
     layer = "no layer explains it" if last.cause.layer == NONE else f"because of the {NAMES[last.cause.layer]}"
     begin, end = found.span(last)
     since, lasted = f"{clock_time(last.begin)} ({clock(begin)} into the run)", duration(end - begin)
