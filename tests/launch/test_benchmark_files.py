@@ -1,5 +1,6 @@
 import os
 import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -140,3 +141,18 @@ def test_files_of_others_are_not_linked(record: RunRecord, tmp_path: Path) -> No
     files.link(7)
     assert files.missing() == ""
     assert {path.name for path in record.folder.iterdir()} == {"db1.yaml", "db1.out", "db1.7", "db1.7.1"}
+
+
+def test_ctrl_c_while_a_place_in_memory_is_made_leaves_nothing_there(
+    record: RunRecord, files: OwnFiles, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mkdtemp(**_: object) -> str:
+        (memory / "own").mkdir()
+        signal.raise_signal(signal.SIGINT)
+        return str(memory / "own")
+
+    monkeypatch.setattr("tempfile.mkdtemp", mkdtemp)
+    with pytest.raises(KeyboardInterrupt):
+        files.offer(ExtraLog("log", "", 1))
+    files.keep()
+    assert not list(memory.iterdir())

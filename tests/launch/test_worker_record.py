@@ -231,3 +231,19 @@ def test_an_object_that_a_record_holds_twice_is_written_twice(tmp_path: Path) ->
     record.write(disks=disks, found={"host": "db1", "disks": disks})
     record.check()
     record.release()
+
+
+def test_nothing_is_left_of_a_run_whose_record_was_being_written_at_ctrl_c(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = RunRecord(tmp_path, "a", "db1")
+    record.create()
+
+    def replace(*_: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    with pytest.raises(KeyboardInterrupt):
+        record.write(host="db1")
+    record.remove()
+    assert not record.folder.exists()

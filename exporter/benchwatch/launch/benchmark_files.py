@@ -24,6 +24,7 @@ from pathlib import Path
 from ..machine.host import Host
 from ..tools.launcher import ExtraLog, LogRoom
 from ..values.errors import UserError
+from .child import signals_held
 from .worker_record import RunRecord
 
 MEMORY = Path("/dev/shm")
@@ -56,7 +57,8 @@ class OwnFiles:
         with suppress(OSError):  # there is no such memory
             free = min(shutil.disk_usage(MEMORY).free, self._host.available_memory()) / _SHARE_OF_MEMORY
             if log.size <= free:
-                self._memory = Memory(self._record)
+                with signals_held():  # until it is known what has to be removed
+                    self._memory = Memory(self._record)
                 folder, room = self._memory.folder, free
                 self._log, self._log_name = folder / self._record.worker, log.name
         return LogRoom(folder.absolute() / self._record.worker, room)

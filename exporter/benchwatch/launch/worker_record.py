@@ -134,7 +134,7 @@ class RunRecord:
             with beside.open("w", encoding="utf-8") as file:
                 file.write(text)
             beside.replace(self.path)
-        except OSError:
+        except BaseException:  # Ctrl-C too: what is left here would keep `remove` from removing the folder
             beside.unlink(missing_ok=True)
             raise
 
