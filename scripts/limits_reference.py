@@ -6,9 +6,9 @@ from benchwatch.history import replayed_run
 from benchwatch.launch import delivery, preparation, push, sinks
 from benchwatch.metrics.limits import Limits
 from benchwatch.nutanix import poller
-from benchwatch.nutanix.cvm_settings import LARGEST_PAGE, NutanixSettings
 from benchwatch.runs import append, watcher
 from benchwatch.server import command, comparisons, ingest, listen, looks, past_runs, run_plots
+from benchwatch.settings.cvm_settings import LARGEST_PAGE, NutanixSettings
 from benchwatch.settings.settings import PushSettings, RunsSettings
 from benchwatch.tools import lines
 from benchwatch.tools.fio import framing, jobs

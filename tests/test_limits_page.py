@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchwatch.metrics.limits import Limits
-from benchwatch.nutanix.cvm_settings import NutanixSettings
+from benchwatch.settings.cvm_settings import NutanixSettings
 from benchwatch.settings.settings import PushSettings
 from limits_reference import markdown
 

@@ -25,7 +25,6 @@ import numpy as np
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.prometheus import Prometheus, Samples
 from benchwatch.nutanix.client import Client
-from benchwatch.nutanix.cvm_settings import CvmSettings, NutanixSettings, VdiskDisk
 from benchwatch.nutanix.poller import Poller
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.guest import NAME as GUEST
@@ -34,6 +33,7 @@ from benchwatch.nutanix.simulator.page_html import render
 from benchwatch.nutanix.simulator.scenes import FAULT_SECONDS, FAULT_START
 from benchwatch.runs.watcher import Runs
 from benchwatch.server.exporter import Exporter
+from benchwatch.settings.cvm_settings import CvmSettings, NutanixSettings, VdiskDisk
 from benchwatch.settings.settings import RunsSettings
 from benchwatch.why.exported import INFO, MESSAGE
 from benchwatch.why.live import Engine

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.nutanix import families as f
-from benchwatch.nutanix.cvm_settings import VdiskDisk
 from benchwatch.nutanix.cvm_snapshot import CvmSource, Detail, Snapshot, Status
 from benchwatch.nutanix.families import FAMILIES
 from benchwatch.nutanix.pages.main_page import read_main_page
@@ -16,6 +15,7 @@ from benchwatch.nutanix.pages.oplog_page import read_oplog_page
 from benchwatch.nutanix.pages.vdisk_page import read_vdisk_page
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.page_html import render
+from benchwatch.settings.cvm_settings import VdiskDisk
 
 GOLDEN = Path(__file__).parent / "published.prom"
 VDISK = "31181823"

@@ -10,9 +10,9 @@ import pytest
 from benchwatch.metrics.exposition import Exposition
 from benchwatch.nutanix import poller as poller_module
 from benchwatch.nutanix.client import Client
-from benchwatch.nutanix.cvm_settings import CvmSettings, NutanixSettings, VdiskDisk, VdiskSelection
 from benchwatch.nutanix.poller import Poller, start_pollers
 from benchwatch.nutanix.simulator.cluster import Cluster
+from benchwatch.settings.cvm_settings import CvmSettings, NutanixSettings, VdiskDisk, VdiskSelection
 from benchwatch.values.durations import Duration
 from tests.support.cvm.varied_cvm import VariedCvm
 from tests.support.waiting import PATIENCE, eventually

@@ -4,11 +4,11 @@ from contextlib import ExitStack
 import pytest
 
 from benchwatch.nutanix.client import Client
-from benchwatch.nutanix.cvm_settings import CvmSettings, NutanixSettings, VdiskDisk
 from benchwatch.nutanix.mapping import Unlisted
 from benchwatch.nutanix.poller import Poller
 from benchwatch.nutanix.simulator.cluster import Cluster
 from benchwatch.nutanix.simulator.server import SimulatedCvm
+from benchwatch.settings.cvm_settings import CvmSettings, NutanixSettings, VdiskDisk
 
 THERE = "5f0d7d8e-3a52-4c0b-9f0e-000000045269"
 MAPPING = {THERE: VdiskDisk(vm="pg1"), "nowhere": VdiskDisk(vm="pg2"), "no-vm": VdiskDisk()}

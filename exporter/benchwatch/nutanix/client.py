@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 import requests
 from urllib3.exceptions import HTTPError, ProtocolError
 
+from ..settings.cvm_settings import base_url
 from ..values.errors import reason_of, root_cause
 from ..values.version import VERSION
 from ..values.web import session
-from .cvm_settings import base_url
 
 Path = Literal["/", "/vdisk_stats", "/oplog_flush_stats"]
 PATHS: tuple[Path, ...] = ("/", "/vdisk_stats", "/oplog_flush_stats")

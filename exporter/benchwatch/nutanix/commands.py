@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..settings.cvm_settings import DEFAULT_PORT
 from ..values.arguments import CommandParser, count, duration, overview
 from ..values.durations import Duration
 from ..values.errors import ConfigError
-from .cvm_settings import DEFAULT_PORT
 
 LAST_PORT = 65535
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from ..metrics.samples import Sample, SampleColumn
+from ..settings.cvm_settings import Mapped, VdiskDisk
 from . import families as f
-from .cvm_settings import Mapped, VdiskDisk
 from .families import Series
 from .pages.main_page import MainPage, VdiskTable
 

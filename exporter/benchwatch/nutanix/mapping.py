@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from ..settings.cvm_settings import KEEP_INTERVALS, Mapped, NutanixSettings, VdiskDisk, VdiskSelection, mapped
 from ..values.errors import ConfigError, excerpt
 from ..values.yaml import read_yaml
-from .cvm_settings import KEEP_INTERVALS, Mapped, NutanixSettings, VdiskDisk, VdiskSelection, mapped
 from .cvm_snapshot import CvmSource
 from .pages.main_page import VdiskRow
 

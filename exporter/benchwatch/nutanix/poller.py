@@ -18,10 +18,10 @@ from dataclasses import replace
 from typing import get_args
 
 from ..metrics.samples import Family
+from ..settings.cvm_settings import KEEP_INTERVALS, CvmSettings, Mapped, NutanixSettings
 from ..values.printable import printable
 from . import families as f
 from .client import Client, NoAnswer, PageError
-from .cvm_settings import KEEP_INTERVALS, CvmSettings, Mapped, NutanixSettings
 from .cvm_snapshot import Clock, CvmSource, Detail, Snapshot
 from .families import Series
 from .mapping import selected

@@ -10,9 +10,9 @@ from typing import Annotated, NamedTuple
 import msgspec
 
 from ..metrics.limits import DEFAULT, Limits
-from ..nutanix.cvm_settings import NutanixSettings
 from ..values.durations import Duration
 from ..values.yaml import read_yaml
+from .cvm_settings import NutanixSettings
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 HostName = Annotated[str, msgspec.Meta(max_length=255)]

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from benchwatch.nutanix.cvm_settings import NutanixSettings, VdiskDisk, VdiskSelection, base_url
 from benchwatch.nutanix.mapping import load_mapping, selected
 from benchwatch.nutanix.pages.main_page import VdiskRow
+from benchwatch.settings.cvm_settings import NutanixSettings, VdiskDisk, VdiskSelection, base_url
 from benchwatch.settings.settings import load_settings
 from benchwatch.values.durations import Duration
 from benchwatch.values.errors import ConfigError
