@@ -29,6 +29,7 @@ UNITS = frozenset(
         "percentunit",
         "bool_yes_no",
         "dtdurations",
+        "dthms",
         "dateTimeAsIso",
         "sishort",
         "time:HH:mm:ss",

@@ -144,6 +144,7 @@ LAYERS = {
     "backend": "back end",
 }
 """Layers that `benchwatch why` names, in words that fit a bar of ten seconds."""
+_BELOW_THE_GUEST = ("path", "frontend", "oplog", "read_source", "cvm_queue", "backend")
 
 
 def legend_only(words: str) -> str:
@@ -157,11 +158,14 @@ def legend_only(words: str) -> str:
 SLOW_LANE, CHECKPOINT_LANE, WARNING_LANE, CRITICAL_LANE, FIRST_LAYER = 1, 2, 3, 4, 5
 LANES = {
     0: (legend_only("nothing"), GREY),
-    SLOW_LANE: ("?", "dark-orange"),
+    SLOW_LANE: ("?", "#FFB357"),
     CHECKPOINT_LANE: ("checkpoint", "#2f4f85"),
     WARNING_LANE: ("warning", "#F2CC0C"),
     CRITICAL_LANE: ("critical", RED),
-    **{value: (words, "dark-orange") for value, words in enumerate(LAYERS.values(), FIRST_LAYER)},
+    **{
+        value: (words, "#A84300" if layer in _BELOW_THE_GUEST else "dark-orange")
+        for value, (layer, words) in enumerate(LAYERS.items(), FIRST_LAYER)
+    },
 }
 """What a lane says by its value, and its colour."""
 
