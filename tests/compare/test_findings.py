@@ -150,6 +150,20 @@ def test_a_machine_that_was_busy_before_the_start_is_named(findings: Findings, t
     assert sentence.endswith("the start of 2 of 3 runs of three: load average up to 5.21 on 4 CPUs")
 
 
+@pytest.mark.parametrize(("pause", "named"), [(5, 1), (240, 2)])
+def test_the_load_of_an_earlier_run_of_the_series_is_no_other_work(
+    findings: Findings, tmp_path: Path, pause: int, named: int
+) -> None:
+    busy = "parameters: {client.host.cpus: 4, client.host.load_average: 5.21}\nrepeat_of: three\n"
+    for number in (0, 1):
+        run = place(tmp_path / f"three-{number + 1}", [1000.0] * 120, record=busy)
+        later = number * (120 + pause)
+        output = run / "db.err"
+        output.write_text(re.sub(r"\d{10}", lambda found, later=later: str(int(found[0]) + later), output.read_text()))
+    (sentence,) = findings("load", tmp_path / "three", steady(tmp_path / "two"))
+    assert f"{named} of 2 runs of three: load average" in sentence
+
+
 def test_a_warm_up_that_cannot_be_left_out_is_named(findings: Findings, tmp_path: Path) -> None:
     one, two = place(tmp_path / "one", 1000.0), steady(tmp_path / "two")
     assert findings("warmup", one, two, "--warmup", "10s") == [

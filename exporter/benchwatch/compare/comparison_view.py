@@ -92,22 +92,23 @@ def sentence(row: Change, roles: Roles, confidence: float) -> str:
     """The verdict of a row as a sentence: what changed, by how much, how certain that is, and why."""
     what = named(row.group, row.measure, roles)
     change = "" if row.ratio is None else f" {percent(row.ratio)}"
-    sure = "" if row.interval is None else f" ({level(confidence)} interval {interval(row.interval)})"
-    return f"{what}{change}{sure}, {row.verdict}: {row.reason}"
+    return f"{what}{change}{_sure(row, confidence)}, {row.verdict}: {row.reason}"
 
 
-def headline(row: Change, roles: Roles, base: str = "", other: str = "") -> str:
-    """A verdict in one line: sync-on 1,528 → sync-off 2,212 TPS, +44.7 % (21 to 73), better; without names, if several
-    verdicts stand below each other, TPS 1,528 → 2,212, +44.7 % (21 to 73), better.
+def headline(row: Change, roles: Roles, confidence: float, base: str = "", other: str = "") -> str:
+    """A verdict in one line: sync-on 1,528 → sync-off 2,212 TPS, +44.7 % (95 % interval +21.1 to +73.0 %), better;
+    without names, if several verdicts stand below each other: TPS 1,528 → 2,212, +44.7 % (...), better.
     """
     left, right = (figure(value, row.measure, roles) for value in (row.base, row.other))
     name = "" if row.measure is THROUGHPUT and roles.unit.in_bytes else title(row.measure, roles)
     what = " ".join(part for part in (heading(row.group), name) if part)
     both = f"{base} {left} → {other} {right} {what}" if base else f"{what} {left} → {right}"
     change = "" if row.ratio is None else f", {percent(row.ratio)}"
-    ends = [100 * end for end in row.interval or ()]
-    sure = f" ({' to '.join(f'{end:.2g}' if abs(end) < 10 else f'{end:,.0f}' for end in ends)})" if ends else ""
-    return f"{both.strip()}{change}{sure}, {row.verdict}"
+    return f"{both.strip()}{change}{_sure(row, confidence)}, {row.verdict}"
+
+
+def _sure(row: Change, confidence: float) -> str:
+    return "" if row.interval is None else f" ({level(confidence)} interval {interval(row.interval)})"
 
 
 def describe(experiment: Experiment) -> str:

@@ -26,6 +26,8 @@ _LENGTHS = 0.1
 """Fraction by which lengths may differ."""
 _BUSY = 0.95
 """CPUs used per process or thread above which it can hardly do more."""
+_DECAY = 180.0
+"""Seconds after which the load average (of one minute) no longer contains a run."""
 _MACHINES = ("client.host", "host")
 """Prefixes of facts about the client's machine that `benchwatch run` records; `host` if it is also the server's."""
 
@@ -44,7 +46,8 @@ def findings(sides: Sequence[Experiment], differing: Sequence[Difference] = ()) 
     found += [finding for each in sides for run in each.runs for finding in _of_run(run)]
     pair = len(sides) == 2
     found += _mains(*sides) if pair else ()
-    found += [finding for each in sides for finding in _load(each)]
+    ends = [run.end for each in sides for run in each.runs if run.end is not None]
+    found += [finding for each in sides for finding in _load(each, ends)]
     found += (*_cache(*sides), *_lengths(*sides)) if pair else ()
     found += (*_failures(sides), *_differing(differing))
     return list(dict.fromkeys(found))
@@ -117,17 +120,19 @@ def _client(run: Result) -> Iterator[Finding]:
                 yield Finding("client_cpu", f"{run.name}, job {job} {text}")
 
 
-def _load(experiment: Experiment) -> Iterator[Finding]:
-    """A high load average before the start; an earlier run that just ended still counts in it."""
+def _load(experiment: Experiment, ends: Sequence[float]) -> Iterator[Finding]:
+    """A high load average before the start. That of a run soon after one of these `ends` is the earlier run's own."""
     for machine in _MACHINES:
         known = [
             [_number(run.parameters.get(f"{machine}.{name}", "")) for name in ("load_average", "cpus")]
             for run in experiment.runs
+            if run.start is None or not any(run.start - _DECAY < end <= run.start for end in ends)
         ]
         busy = [(load, cpus) for load, cpus in known if load >= cpus > 0]
         if busy:
             load, cpus = max(busy)
-            who = experiment.name if len(known) == 1 else f"{len(busy)} of {len(known)} runs of {experiment.name}"
+            number = len(experiment.runs)
+            who = experiment.name if number == 1 else f"{len(busy)} of {number} runs of {experiment.name}"
             text = f"load average {'up to ' if len(busy) > 1 else ''}{load:g} on {cpus:g} CPUs"
             yield Finding("load", f"the client's machine was already busy before the start of {who}: {text}")
 

@@ -56,12 +56,13 @@ class _Chapter(NamedTuple):
         compared = self.changed.found if self.changed else None
         if compared is None:
             return []
-        each = [(one.other.name, verdict) for one in compared.others for verdict in one.verdicts]
-        if len(each) == 1:
-            ((other, verdict),) = each
-            return [headline(verdict, compared.roles, compared.base.name, other)]
+        sides = [(one.other.name, verdict) for one in compared.others for verdict in one.verdicts]
+        how = compared.roles, compared.each
+        if len(sides) == 1:
+            ((other, verdict),) = sides
+            return [headline(verdict, *how, compared.base.name, other)]
         several = len(compared.others) > 1
-        return [f"{f'{other}: ' * several}{headline(verdict, compared.roles)}" for other, verdict in each]
+        return [f"{f'{other}: ' * several}{headline(verdict, *how)}" for other, verdict in sides]
 
     @property
     def warnings(self) -> list[str]:
