@@ -156,6 +156,11 @@ def test_image_is_of_an_exact_version_or_built_here(name: str) -> None:
     assert re.fullmatch(r"v?\d+\.\d+(\.\d+)?(-[a-z]+)?", tag) or f"{image}:{tag}" in built
 
 
+def test_no_registry_is_asked_for_an_image_that_is_built_here() -> None:
+    built = {service["image"] for service in SERVICES.values() if "build" in service}
+    assert {service.get("pull_policy") for service in SERVICES.values() if service["image"] in built} == {"never"}
+
+
 def test_versions_are_those_that_the_configuration_was_made_for() -> None:
     images = {service["image"] for service in SERVICES.values()}
     assert {"prom/prometheus:v3.15.0", "prom/alertmanager:v0.34.2", "prom/node-exporter:v1.12.1"} <= images

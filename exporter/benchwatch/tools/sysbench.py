@@ -73,7 +73,7 @@ REPORTS = (
     "latency (ms,<quantile>%): <latency:3>",
     "[{ }<time>s{ }] <bytes> M{i}B/sec{,}",
     "[{ }<time>s{ }] queue length: <queue>",
-    "[{ }<time>s{ }] queue length: <queue>, concurrency: <_>",
+    "[{ }<time>s{ }] queue length: <queue>{,} concurrency: <_>",
     "[{ }<time>s{ }] threads: <threads>, tps: <transactions>, reads: <queries.read>, writes: <queries.write>, "
     "response time: <latency>ms (<quantile>%), errors: <errors>, reconnects: <reconnects:2>",
     "[{ }<time>s{ }] {threads: }{Intermediate results: }<threads>{ threads}, tps: <transactions>, "

@@ -65,6 +65,13 @@ def test_a_cut_off_number_is_none(name: str, torn: str) -> None:
     assert read(data)[-1].outcome == ""
 
 
+@pytest.mark.parametrize("line", ["queue length: 7, concurrency: 2", "queue length: 7 concurrency: 2"])
+def test_the_queue_of_a_fixed_rate_is_read_in_the_form_of_databases_and_in_that_of_the_other_tests(line: str) -> None:
+    data = ("[ 1s ] thds: 1 eps: 197.68 lat (ms,99%): 92.42\n[ 1s ] " + line + "\n").encode()
+    assert misread(data) == []
+    assert values(read(data)[-1])["queue_length",] == 7
+
+
 def test_what_is_no_line_of_sysbench_is_counted_and_named() -> None:
     data = ("+ date\n" + LINE.format(1, 50) + "[ 2s ] thds: 4 tps: many\nbye\n").encode()
     found = [record for record in parse(data) if isinstance(record, Misread)]
