@@ -169,8 +169,8 @@ def test_the_tool_in_the_documentation_is_complete() -> None:
 def test_a_counter_ends_at_the_final_report_whichever_stream_is_read_first() -> None:
     figures = {
         "rate": ToolFigure("Rate", live="rate", result="rate", rate=True),
-        "done": ToolFigure("Operations", total="operations", added=True),
-        "number": ToolFigure("Operations", result="operations", settles="done"),
+        "done": ToolFigure("Operations", total="operations", added=True, number="number"),
+        "number": ToolFigure("Operations", result="operations"),
     }
     families = Families("t", figures)
     roles = [families.roles(Unit("op/s"), "operations")]

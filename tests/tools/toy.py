@@ -13,8 +13,8 @@ from benchwatch.tools.roles import Unit
 
 LANE, BOTH = ("lane",), ("lane", "quantile")
 FIGURES = {  # help; name of the gauges, name of the counter
-    "rate": ToolFigure("Laps", "laps_per_second", "laps", labels=LANE, rate=True),
-    "number": ToolFigure("Laps", result="laps", settles="rate", labels=LANE),
+    "rate": ToolFigure("Laps", "laps_per_second", "laps", labels=LANE, rate=True, number="number"),
+    "number": ToolFigure("Laps", result="laps", labels=LANE),
     "latency": ToolFigure("Time of a lap, seconds", live="lap_window_seconds", result="lap_seconds", labels=BOTH),
     "lost": ToolFigure("Failed laps", total="failed_laps", labels=LANE),
 }

@@ -51,9 +51,7 @@ KERNEL = ("net.ipv4.tcp_congestion_control", "net.core.rmem_max", "net.core.wmem
 def read(line: CommandLine) -> Command:
     """See Launcher. A client measures after the seconds that it omits (-O), or until an amount is sent (-n, -k)."""
     given = options(line.arguments, LETTERS, NAMES)
-    for name in ("version", "help", "daemon"):
-        if f"--{name}" in given:
-            raise refuse(f"iperf3 --{name}")
+    refuse("iperf3", given, ("version", "help", "daemon"), dashes="--")
     lasts, omits = given.get("--time", "10"), given.get("--omit", "0")
     is_timed = "--client" in given and not given.keys() & {"--bytes", "--blockcount"}
     is_known = re.fullmatch(r"\d{1,9}(\.\d{1,9})? \d{1,9}(\.\d{1,9})?", f"{lasts} {omits}") and float(lasts)

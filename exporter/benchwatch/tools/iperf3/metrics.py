@@ -20,7 +20,7 @@ def _counted(group: str, whose: str) -> dict[str, ToolFigure]:
     more: dict[str, Any] = {"labels": WAY, "group": group}
     return {
         f"{group}rate": ToolFigure(rate, BPS, rate=True, **more),
-        f"{group}bytes": ToolFigure(total, total="bytes", result="bytes", added=True, settles=f"{group}bytes", **more),
+        f"{group}bytes": ToolFigure(total, total="bytes", result="bytes", added=True, number=f"{group}bytes", **more),
     }
 
 
@@ -34,13 +34,14 @@ FIGURES = {
     "window": ToolFigure(
         f"Congestion windows of all streams, bytes (snd_cwnd); {NO_REPEATS}", live="congestion_window_bytes"
     ),
-    "retransmits": ToolFigure("TCP segments that this process sent again (Retr)", total="retransmits", added=True),
+    "retransmits": ToolFigure(
+        "TCP segments that this process sent again (Retr)", total="retransmits", added=True, number="settled"
+    ),
     "packets": ToolFigure("Datagrams sent, or received and lost (UDP)", total="packets", labels=WAY, added=True),
     "lost": ToolFigure("Datagrams lost on their way here (UDP)", total="lost_packets", labels=WAY, added=True),
     "streams": ToolFigure("Parallel streams in each direction (num_streams)", setting="streams"),
     "target": ToolFigure("Rate asked for (-b), bytes a second", setting="target_bytes_per_second", labels=WAY),
     "sent_again": ToolFigure("Segments that the sender sent again (TCP)", result="retransmits", labels=WAY),
-    "settled": ToolFigure("", settles="retransmits"),
     "seconds": ToolFigure("How long the sender measured, seconds", result="duration_seconds", labels=WAY),
     "lost_ratio": ToolFigure("Part of the datagrams that did not arrive (UDP)", result="lost_ratio", labels=WAY),
     "last_jitter": ToolFigure("Jitter at the receiver, seconds (UDP)", result="jitter_seconds", labels=WAY),

@@ -34,6 +34,11 @@ class KitParser(LineParser):
         """Set what is known of a run when it begins."""
         self.entries: dict[Key, float] = {}
         """What the final report has said so far, if its last line is known."""
+        self.before: dict[Key, float] = {}
+        """What the reports on parts of the run have said."""
+        self.parts = 0
+        """How many of these have begun."""
+        self._is_part = False  # whether the report that is being read is one of these
         self.version = ""
         """As the tool prints it."""
         self.continues = False
@@ -49,12 +54,19 @@ class KitParser(LineParser):
         return None
 
     def derive(self, figures: dict[Key, float]) -> None:
-        """Change the figures of a report as its line needs it."""
+        """Add what follows from the figures of a report or of the final report, and take out what is wrong."""
 
     def finish(self) -> Sequence[Record]:
-        """The result, once the last line of the final report was read; the entries have `time`, seconds."""
+        """The result, once the last line of a report was read; its entries have `time`, seconds since the start."""
         figures, self.entries = self.entries, {}
-        return [ToolResult(figures, figures.get(("time",)), final=bool(figures))]
+        if self.parts:
+            figures = self._tool.families.joined(self.before, figures)
+        time = figures.get(("time",))
+        if self._is_part:
+            self.before, self._is_part = figures, False
+            return [ToolResult({}, time, final=False)]
+        self.derive(figures)
+        return [ToolResult(figures, time, final=bool(figures))]
 
     def feed(self, data: bytes) -> list[Record]:
         """See Parser."""
@@ -103,6 +115,10 @@ class KitParser(LineParser):
             return found
         if banner := re.match(tool.banner, text):
             return self._banner(banner.groupdict())
+        if re.match(tool.part, text):
+            self.parts += 1
+            self._is_part = True
+            return []
         if tool.ends(text):
             return self.finish()
         if line := read_first(tool.summary_templates, text):
@@ -160,6 +176,8 @@ class TextTool:
     """Templates of the lines of its final report."""
     last: str = ""
     """The last line of the final report; without it, each line of the summary is a result of its own."""
+    part: str = _NEVER
+    """The line before a report on a part of the run: on what was done since the report before."""
     known: str = _NEVER
     """Lines that say nothing."""
     fatal: str = _NEVER
