@@ -34,9 +34,7 @@ TOY = TextTool(
     banner=r"toy (?P<version>\S+) starts at (?P<begun>\d+)",
     reports=["<unix> <lane> laps <rate> p95 <latency.0.95:6>"],
     summary=["result <lane> laps <number> rate <rate> p95 <latency.0.95:6>", "lost <lost.left> <lost.right>"],
-    advice="--report gives",
-    example="toy --report",
-).tool()
+).tool(advice="--report gives", example="toy --report")
 
 
 def output(

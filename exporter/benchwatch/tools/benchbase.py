@@ -86,7 +86,8 @@ BENCHBASE = TextTool(
     fatal=r"\[ERROR\] .* com\.oltpbenchmark\.(?:DBWorkload \w+|ThreadBench uncaughtException) +- (.*)"
     r"|Exception in thread \S+ (.*)",
     parser=Messages,
+).tool(
     advice="-im 1000 gives",
     example="java -jar benchbase.jar -b tpcc -c tpcc.xml --execute=true -im 1000",
     has_server=True,
-).tool()
+)

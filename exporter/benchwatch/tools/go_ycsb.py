@@ -175,8 +175,9 @@ GO_YCSB = TextTool(
     fatal=r"(?:panic: |fatal error: )(.*)|((?:create|init|load) \w+ \S+ failed.*|can't find .*|\S+ is not registered$)",
     parser=OperationLines,
     like=rf"{NAME} *- Takes\(s\)",
+).tool(
     advice="--interval 1 gives",
     example="go-ycsb run postgresql -P workloads/workloada --interval 1",
     has_server=True,
     launcher=Options(missing={"--interval 1": ["--interval", "measurement.interval"]}, properties="-p"),
-).tool()
+)

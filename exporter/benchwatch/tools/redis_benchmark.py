@@ -145,8 +145,9 @@ REDIS_BENCHMARK = TextTool(
     parser=RequestLines,
     like=r" *\S.{0,199}?: rps=",
     carriage_returns=True,
+).tool(
     advice="without --csv, it reports four times a second:",
     example="redis-benchmark -t set,get -n 1000000",
     has_server=True,
     launcher=Options(recorded=OPTIONS),
-).tool()
+)

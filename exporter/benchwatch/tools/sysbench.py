@@ -265,9 +265,10 @@ SYSBENCH = TextTool(
     fatal=FATAL,
     parser=SysbenchParser,
     rounding=1.0,
+).tool(
     time_limit=r"(?:^|\s)--(?:max-)?time=(\d+)",
     advice="--report-interval=1 and --percentile=99 give",
     example="sysbench oltp_read_write --report-interval=1 --percentile=99 --time=600 run",
     has_server=True,
     launcher=read,
-).tool()
+)

@@ -182,6 +182,7 @@ YCSB = TextTool(
     r"|((?:Unable to (?:initialize|open) |Unknown DB ).*)",
     parser=StatusLines,
     like=r".{0,99}?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d:\d{3} \d+ sec:",
+).tool(
     advice="-s -p status.interval=1 gives",
     example="ycsb run basic -P workloads/workloada -s -p status.interval=1",
     has_server=True,
@@ -191,4 +192,4 @@ YCSB = TextTool(
         length="maxexecutiontime",
         properties="-p",
     ),
-).tool()
+)

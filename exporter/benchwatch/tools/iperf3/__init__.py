@@ -376,9 +376,10 @@ IPERF3 = TextTool(
     begins=BEGINS,
     known=SAYS_NOTHING,
     parser=Iperf3Parser,
+).tool(
     time_limit=r"(?:^|\s)(?:-t ?|--time[= ])(\S+)",
     advice="--json-stream gives (before 3.17 --forceflush)",
     example="iperf3 -c server --json-stream",
     has_server=True,
     launcher=read,
-).tool()
+)

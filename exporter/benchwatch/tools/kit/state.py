@@ -16,9 +16,8 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ...metrics.samples import HistogramValue, Sample
-from ..beginning import ROUNDING
 from ..roles import Roles, roles_of
-from ..states import Figures, Outcome, Report, State
+from ..states import ROUNDING, Figures, Outcome, Report, State
 from .tool_figures import Failed, Families, Key, Said, Slot, ToolReport, ToolResult
 
 MOST = 2000

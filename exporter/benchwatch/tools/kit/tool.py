@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from ..api import Begin, Kind, Tool
 from ..launcher import Launcher
@@ -190,14 +191,6 @@ class TextTool:
     """Reads what no template can express; each stream has its own."""
     rounding: float = 0.0
     """The unit to which it rounds the times in its reports, seconds; 0: they are exact, or it has none."""
-    time_limit: str = ""
-    """See Tool, like the following; it follows from Options with a length."""
-    program: str = ""
-    advice: str = ""
-    example: str = ""
-    version_option: str = "--version"
-    has_server: bool = False
-    launcher: Launcher | None = None
 
     @cached_property
     def report_templates(self) -> Sequence[Template]:
@@ -224,22 +217,17 @@ class TextTool:
         """Whether a line is the last one of the final report."""
         return bool(self.last and re.match(self.last, text))
 
-    def tool(self) -> Tool:
-        """What the rest of the package knows about it."""
-        of_launcher = self.launcher.length if isinstance(self.launcher, Options) else ""
-        limit = self.time_limit or (of_launcher and rf"{of_launcher}[= ](\d+)")
-        return Tool(
-            name=self.name,
-            families=self.families.all,
-            roles=self.roles,
-            kinds={"text": Kind(lambda: self.parser(self))},
-            recognise=self.recognise,
-            state=lambda _: KitState(self.families, self.roles, self.rounding),
-            time_limit=re.compile(limit) if limit else None,
-            program=self.program,
-            advice=self.advice,
-            example=self.example,
-            version_option=self.version_option,
-            has_server=self.has_server,
-            launcher=self.launcher,
-        )
+    def tool(self, *, launcher: Launcher | None = None, time_limit: str = "", **more: Any) -> Tool:
+        """What the rest of the package knows about it: `more` are other fields of Tool.
+
+        `time_limit` follows from Options with a length.
+        """
+        if isinstance(launcher, Options) and launcher.length:
+            time_limit = rf"{launcher.length}[= ](\d+)"
+        found: dict[str, Any] = {
+            "kinds": {"text": Kind(lambda: self.parser(self))},
+            "recognise": self.recognise,
+            "state": lambda _: KitState(self.families, self.roles, self.rounding),
+            "time_limit": re.compile(time_limit) if time_limit else None,
+        }
+        return Tool(self.name, self.families.all, self.roles, launcher=launcher, **(found | more))
