@@ -207,7 +207,8 @@ def read(line: CommandLine) -> Command:
     without a limit.
     """
     given, words = options(line.arguments, names=OLD), [word for word in line.arguments if word[:1] != "-"]
-    refuse("sysbench", {*given, f"--{words[-1] if words else 'without a test'}"}, NO_BENCHMARK)
+    last = words[-1] if words else "without a test"
+    refuse("sysbench", {*given, f"--{last}"}, NO_BENCHMARK)
     test, version, has_file = given.get("--test", words[0]), line.version.partition(" ")[2], "--config-file" in given
     is_old = version.startswith("0.")
     lasts = "" if test == "mutex" else given.get("--time", "" if has_file or is_old else "10")
@@ -218,7 +219,9 @@ def read(line: CommandLine) -> Command:
         command = command.remark("with --report-interval=0, sysbench reports nothing before its end")
     flags = ["--report-interval=1"]
     if line.percentiles and not has_file:
-        flags += ["--percentile=99", *(["--histogram=on"] if given.get("--percentile") != "0" and not is_old else [])]
+        flags.append("--percentile=99")
+        if given.get("--percentile") != "0" and not is_old:
+            flags.append("--histogram=on")
     return command._replace(added=tuple(flag for flag in flags if flag.partition("=")[0] not in given))
 
 

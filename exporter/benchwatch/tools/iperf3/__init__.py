@@ -28,6 +28,7 @@ tests belong to neither.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -120,11 +121,9 @@ class Iperf3Parser(KitParser):
     def _is_whole(self, line: bytes) -> bool:
         if self._document:
             return line == b"}"
-        if line[:1] == b"{" and line[-1:] == b"}":
-            try:
+        with suppress(ValueError, RecursionError):
+            if line[-1:] == b"}":
                 return bool(of_json(line))
-            except (ValueError, RecursionError):
-                return False
         row = ROW.search(line.decode("utf-8", "replace"))
         return line.endswith(b"iperf Done.") or bool(row and row["of"])
 
