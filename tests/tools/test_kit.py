@@ -169,8 +169,8 @@ def test_the_tool_in_the_documentation_is_complete() -> None:
 def test_a_counter_ends_at_the_final_report_whichever_stream_is_read_first() -> None:
     figures = {
         "rate": ToolFigure("Rate", live="rate", result="rate", rate=True),
-        "done": ToolFigure("Operations", total="operations", added=True),
-        "number": ToolFigure("Operations", result="operations", settles="done"),
+        "done": ToolFigure("Operations", total="operations", added=True, number="number"),
+        "number": ToolFigure("Operations", result="operations"),
     }
     families = Families("t", figures)
     roles = [families.roles(Unit("op/s"), "operations")]
@@ -184,6 +184,34 @@ def test_a_counter_ends_at_the_final_report_whichever_stream_is_read_first() -> 
             state.apply(record, "err" if record in reports else "out", 1000.0)
         found.append(repr(values(state)["t_operations_total",]))
     assert found == ["80", "80"]
+
+
+def test_reports_of_parts_of_a_run_are_joined_and_a_rate_follows_from_its_number() -> None:
+    figures = {
+        "rate": ToolFigure("Operations", "ops_per_second", "ops", number="done"),
+        "max": ToolFigure("Highest latency", result="latency_max_seconds"),
+        "time": ToolFigure("Time", result="duration_seconds"),
+    }
+    families = Families("t", figures)
+    tool = TextTool(
+        name="t",
+        families=families,
+        roles=[families.roles(Unit("op/s"), "operations")],
+        banner="t ",
+        part="checkpoint",
+        summary=["{ops|operations} <done>", "max <max>", "took <time>"],
+        last="end",
+    ).tool()
+    part = "t 1\ncheckpoint\nops 30\nmax 4\ntook 10\nend\n"
+    assert (state_of(tool, part).outcome, values(state_of(tool, part))) == ("", {})
+    state = state_of(tool, f"{part}operations 10\nmax 3\ntook 20\nend\n")
+    assert state.outcome == "finished"
+    assert values(state) == {
+        ("t_ops_total",): 40,
+        ("t_result_ops_per_second",): 2,
+        ("t_result_latency_max_seconds",): 4,
+        ("t_result_duration_seconds",): 20,
+    }
 
 
 CLIENTS = {"requests": "1000", "clients": "10", "pipeline": "16"}

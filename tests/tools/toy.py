@@ -13,8 +13,8 @@ from benchwatch.tools.roles import Unit
 
 LANE, BOTH = ("lane",), ("lane", "quantile")
 FIGURES = {  # help; name of the gauges, name of the counter
-    "rate": ToolFigure("Laps", "laps_per_second", "laps", labels=LANE, rate=True),
-    "number": ToolFigure("Laps", result="laps", settles="rate", labels=LANE),
+    "rate": ToolFigure("Laps", "laps_per_second", "laps", labels=LANE, rate=True, number="number"),
+    "number": ToolFigure("Laps", result="laps", labels=LANE),
     "latency": ToolFigure("Time of a lap, seconds", live="lap_window_seconds", result="lap_seconds", labels=BOTH),
     "lost": ToolFigure("Failed laps", total="failed_laps", labels=LANE),
 }
@@ -34,9 +34,7 @@ TOY = TextTool(
     banner=r"toy (?P<version>\S+) starts at (?P<begun>\d+)",
     reports=["<unix> <lane> laps <rate> p95 <latency.0.95:6>"],
     summary=["result <lane> laps <number> rate <rate> p95 <latency.0.95:6>", "lost <lost.left> <lost.right>"],
-    advice="--report gives",
-    example="toy --report",
-).tool()
+).tool(advice="--report gives", example="toy --report")
 
 
 def output(

@@ -46,9 +46,8 @@ from benchwatch.runs.prefix import Unprefixed, find_prefix
 from benchwatch.settings.record import load_runfile
 from benchwatch.settings.settings import RunsSettings, load_settings
 from benchwatch.tools.api import Begin, Misread, Parser, Tool
-from benchwatch.tools.beginning import Written
 from benchwatch.tools.registry import TOOLS
-from benchwatch.tools.states import State
+from benchwatch.tools.states import State, Written
 from benchwatch.values.errors import ConfigError
 
 RECORDINGS = Path(__file__).parents[1] / "recordings"

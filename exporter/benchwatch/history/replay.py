@@ -32,7 +32,7 @@ from ..runs.observed_run import ObservedRun
 from ..runs.observer import KEPT_LIVE
 from ..runs.worker_model import of_whole_run
 from ..tools.api import Moment
-from ..tools.beginning import PUNCTUAL
+from ..tools.states import PUNCTUAL
 from .recording import STEP, Recording
 from .timeline import Ledger, Timeline
 

@@ -11,9 +11,8 @@ from typing import Any
 from ..metrics.buckets import Buckets
 from ..settings.record import RunFile
 from ..tools.api import Begin, Misread
-from ..tools.beginning import Written
 from ..tools.registry import TOOLS
-from ..tools.states import State
+from ..tools.states import State, Written
 from ..values.printable import printable
 from .files import FileStatus, Rewritten
 from .layout import StreamPlan

@@ -17,14 +17,14 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from .kit import Failed, Families, Key, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
+from .kit import Failed, Families, KitParser, Record, TextTool, ToolFigure, ToolReport, ToolResult
 from .roles import Unit
 
 FAMILIES = Families(
     "benchbase",
     {  # help; name of the gauges, name of the counter
-        "rate": ToolFigure("Transactions (Throughput)", "tps", "transactions", rate=True),
-        "number": ToolFigure("Transactions (measuredRequests)", result="transactions", settles="rate"),
+        "rate": ToolFigure("Transactions (Throughput)", "tps", "transactions", rate=True, number="number"),
+        "number": ToolFigure("Transactions (measuredRequests)", result="transactions"),
         "time": ToolFigure("How long BenchBase measured, seconds (nanoSeconds)", result="duration_seconds"),
     },
 )
@@ -63,11 +63,8 @@ class Messages(KitParser):
             return [ToolReport(time, {("rate",): float(rate[1])}, length=length)] if is_whole else []
         elif result := RESULT.match(line[2]):
             seconds, number = int(result[2]) / 1e9, float(result[3])
-            figures: dict[Key, float] = {("time",): seconds, ("number",): number}
-            if seconds:
-                figures["rate",] = number / seconds
             failed = [Failed("a worker died")] if result[1] == "ERROR" else []
-            return [*failed, ToolResult(figures, seconds)]
+            return [*failed, ToolResult({("time",): seconds, ("number",): number}, seconds)]
         return []
 
 
@@ -89,7 +86,8 @@ BENCHBASE = TextTool(
     fatal=r"\[ERROR\] .* com\.oltpbenchmark\.(?:DBWorkload \w+|ThreadBench uncaughtException) +- (.*)"
     r"|Exception in thread \S+ (.*)",
     parser=Messages,
+).tool(
     advice="-im 1000 gives",
     example="java -jar benchbase.jar -b tpcc -c tpcc.xml --execute=true -im 1000",
     has_server=True,
-).tool()
+)

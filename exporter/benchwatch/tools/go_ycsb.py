@@ -27,13 +27,12 @@ FAMILIES = Families(
     "go_ycsb",
     {  # help; name of the gauges, name of the counter
         "rate": ToolFigure("Operations (OPS)", "operations_per_second", labels=OP, rate=True),
-        "done": ToolFigure("Operations (Count)", total="operations", labels=OP, added=True),
-        "failed": ToolFigure("Failed operations", total="failed_operations", labels=OP, added=True),
+        "done": ToolFigure("Operations (Count)", total="operations", labels=OP, added=True, number="number"),
+        "failed": ToolFigure("Failed operations", total="failed_operations", labels=OP, added=True, number="broken"),
         "mean": ToolFigure("Mean latency, seconds (Avg)", "latency_average_seconds", labels=OP),
         "max": ToolFigure("Highest latency, seconds (Max)", result="latency_max_seconds", labels=OP),
         "latency": ToolFigure("Latency, seconds", result="latency_seconds", labels=BOTH),
-        "number": ToolFigure("Operations (Count)", result="operations", settles="done", labels=OP),
-        "broken": ToolFigure("", settles="failed", labels=OP),
+        "number": ToolFigure("Operations (Count)", result="operations", labels=OP),
         "time": ToolFigure("How long go-ycsb took, with its warm-up, seconds", result="duration_seconds"),
     },
 )
@@ -176,8 +175,9 @@ GO_YCSB = TextTool(
     fatal=r"(?:panic: |fatal error: )(.*)|((?:create|init|load) \w+ \S+ failed.*|can't find .*|\S+ is not registered$)",
     parser=OperationLines,
     like=rf"{NAME} *- Takes\(s\)",
+).tool(
     advice="--interval 1 gives",
     example="go-ycsb run postgresql -P workloads/workloada --interval 1",
     has_server=True,
     launcher=Options(missing={"--interval 1": ["--interval", "measurement.interval"]}, properties="-p"),
-).tool()
+)

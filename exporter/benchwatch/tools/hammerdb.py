@@ -249,7 +249,6 @@ def _facts(is_postgres: bool, given: Mapping[str, str], benchmark: Benchmark, ho
 
 HAMMERDB = TextTool(
     name="hammerdb",
-    program="hammerdbcli",
     families=FAMILIES,
     roles=[
         FAMILIES.roles(
@@ -279,9 +278,11 @@ HAMMERDB = TextTool(
     fatal=r"Error in Virtual User \d+: (.*)",
     parser=HammerLines,
     carriage_returns=True,
+).tool(
+    program="hammerdbcli",
     advice="tcset refreshrate 5 and tcstart in the script give",
     example="hammerdbcli tcl auto script.tcl",
     version_option="",
     launcher=read,
     has_server=True,
-).tool()
+)

@@ -155,7 +155,6 @@ OPTIONS = {"--ratio": "ratio", "--pipeline": "pipeline", "-d": "data_size", "--d
 
 MEMTIER = TextTool(
     name="memtier",
-    program="memtier_benchmark",
     families=FAMILIES,
     roles=[
         FAMILIES.roles(Unit("op/s"), "operations", lost={"failed": FAMILIES.lost("failed", "done", bad=True)}),
@@ -178,8 +177,10 @@ MEMTIER = TextTool(
     parser=SecondLines,
     like=r"\[RUN #\d+ +\d+%,",
     carriage_returns=True,
+).tool(
+    program="memtier_benchmark",
     advice="it reports each second:",
     example="memtier_benchmark --test-time=600",
     has_server=True,
     launcher=Options(recorded=OPTIONS, length="--test-time"),
-).tool()
+)

@@ -26,12 +26,12 @@ EVERY = 0.25
 FAMILIES = Families(
     "redis_benchmark",
     {  # help; name of the gauges, name of the counter
-        "rate": ToolFigure("Requests (rps)", "requests_per_second", "requests", rate=True),
+        "rate": ToolFigure("Requests (rps)", "requests_per_second", "requests", rate=True, number="number"),
         "mean": ToolFigure("Mean latency, seconds", "latency_average_seconds"),
         "min": ToolFigure("Lowest latency, seconds", result="latency_min_seconds"),
         "max": ToolFigure("Highest latency, seconds", result="latency_max_seconds"),
         "latency": ToolFigure("Latency, seconds", result="latency_seconds", labels=("quantile",)),
-        "number": ToolFigure("Requests of the test", result="requests", settles="rate"),
+        "number": ToolFigure("Requests of the test", result="requests"),
         "time": ToolFigure("How long the test took, seconds", result="duration_seconds"),
     },
 )
@@ -145,8 +145,9 @@ REDIS_BENCHMARK = TextTool(
     parser=RequestLines,
     like=r" *\S.{0,199}?: rps=",
     carriage_returns=True,
+).tool(
     advice="without --csv, it reports four times a second:",
     example="redis-benchmark -t set,get -n 1000000",
     has_server=True,
     launcher=Options(recorded=OPTIONS),
-).tool()
+)

@@ -32,13 +32,13 @@ from .roles import Numbers, Roles, Unit
 MS, MIB, OP, TIME = 1e-3, 1024.0**2, ("op",), ("time",)
 RATE, BYTES = "throughput_bytes_per_second", "bandwidth_bytes_per_second"
 FIGURES = {  # help; name of the gauges, name of the counter
-    "transactions": ToolFigure("Transactions, the events of a database test", "tps", "transactions", rate=True),
-    "events": ToolFigure("Events of other tests", "events_per_second", "events", rate=True),
-    "bytes": ToolFigure("Bytes of fileio and memory", RATE, "bytes", rate=True, scale=MIB),
-    "kind_bytes": ToolFigure("Bytes of fileio by kind", BYTES, labels=OP, rate=True, scale=MIB),
+    "transactions": ToolFigure("Transactions, the events of a database test", "tps", "transactions", number="done"),
+    "events": ToolFigure("Events of other tests", "events_per_second", "events", number="all_events"),
+    "bytes": ToolFigure("Bytes of fileio and memory", RATE, "bytes", scale=MIB, number="all_bytes"),
+    "kind_bytes": ToolFigure("Bytes of fileio by kind", BYTES, labels=OP, scale=MIB, number="kind_size"),
     "queries": ToolFigure("Statements (r/w/o)", live="queries_per_second", total="queries", labels=OP, rate=True),
     "fsyncs": ToolFigure("fsync calls of fileio", live="fsyncs_per_second", rate=True),
-    "iops": ToolFigure("Operations per second of fileio by kind", result="iops", labels=OP),
+    "iops": ToolFigure("Operations per second of fileio by kind", result="iops", labels=OP, number="kind_number"),
     "errors": ToolFigure("Ignored errors, after which an event is tried again", total="errors", rate=True),
     "reconnects": ToolFigure("Reconnects", total="reconnects", rate=True),
     "threads": ToolFigure("Threads at work (thds)", live="threads"),
@@ -57,47 +57,42 @@ FIGURES = {  # help; name of the gauges, name of the counter
     "operations": ToolFigure("Events (transactions, operations of fileio)", result="transactions"),
     "time": ToolFigure("How long sysbench measured, seconds (total time)", result="duration_seconds"),
     "bins": ToolFigure("Latency of all events, seconds (--histogram=on)", bins="latency_seconds", labels=("le",)),
-    **{f"all_{name}": ToolFigure("", settles=name) for name in ("transactions", "events", "bytes")},
     "sum": ToolFigure("", scale=MS),
     "taken": ToolFigure(""),
-    "kind_number": ToolFigure("", labels=OP),
-    "kind_size": ToolFigure("", labels=OP),
 }
 FAMILIES = Families("sysbench", FIGURES)
 REPORTS = (
-    "[{ }<time>s{ }] thds: <threads> tps: <transactions> qps: <_> "
-    "(r/w/o: <queries.read>/<queries.write>/<queries.other>) lat (ms,<quantile>%): <latency> "
-    "err/s{:} <errors> reconn/s: <reconnects:2>",
-    "[{ }<time>s{ }] thds: <threads> eps: <events> lat (ms,<quantile>%): <latency:2>",
-    "[{ }<time>s{ }] reads: <kind_bytes.read> MiB/s writes: <kind_bytes.write> MiB/s fsyncs: <fsyncs>/s "
+    "thds: <threads> tps: <transactions> qps: <_> (r/w/o: <queries.read>/<queries.write>/<queries.other>) "
+    "lat (ms,<quantile>%): <latency> err/s{:} <errors> reconn/s: <reconnects:2>",
+    "thds: <threads> eps: <events> lat (ms,<quantile>%): <latency:2>",
+    "reads: <kind_bytes.read> MiB/s writes: <kind_bytes.write> MiB/s fsyncs: <fsyncs>/s "
     "latency (ms,<quantile>%): <latency:3>",
-    "[{ }<time>s{ }] <bytes> M{i}B/sec{,}",
-    "[{ }<time>s{ }] queue length: <queue>",
-    "[{ }<time>s{ }] queue length: <queue>{,} concurrency: <_>",
-    "[{ }<time>s{ }] threads: <threads>, tps: <transactions>, reads: <queries.read>, writes: <queries.write>, "
+    "<bytes> M{i}B/sec{,}",
+    "queue length: <queue>",
+    "queue length: <queue>{,} concurrency: <_>",
+    "threads: <threads>, tps: <transactions>, reads: <queries.read>, writes: <queries.write>, "
     "response time: <latency>ms (<quantile>%), errors: <errors>, reconnects: <reconnects:2>",
-    "[{ }<time>s{ }] {threads: }{Intermediate results: }<threads>{ threads}, tps: <transactions>, "
-    "reads/s: <queries.read>, writes/s: <queries.write>{,} response time: <latency>ms (<quantile>%)",
-    "[{ }<time>s{ }] reads: <kind_bytes.read> MB/s writes: <kind_bytes.write> MB/s fsyncs: <fsyncs>/s "
+    "{threads: |Intermediate results: }<threads>{ threads}, tps: <transactions>, reads/s: <queries.read>, "
+    "writes/s: <queries.write>{,} response time: <latency>ms (<quantile>%)",
+    "reads: <kind_bytes.read> MB/s writes: <kind_bytes.write> MB/s fsyncs: <fsyncs>/s "
     "response time: <latency>ms (<quantile>%)",
 )
 SUMMARY = (
     *(f" {op}: <queries.{op}>" for op in ("read", "write", "other")),
-    " transactions: <all_transactions> (<transactions> per sec.)",
-    *(f" {name}: <errors> (<_> per sec.)" for name in ("ignored errors", "deadlocks")),
+    " transactions: <done> (<transactions> per sec.)",
+    " {ignored errors|deadlocks}: <errors> (<_> per sec.)",
     " reconnects: <reconnects> (<_> per sec.)",
-    *(f" {name}: <_> (<_> per sec.)" for name in ("queries", "read/write requests", "other operations")),
-    *(f" {name}: <time>s" for name in ("total time", "time elapsed")),
+    " {queries|read/write requests|other operations}: <_> (<_> per sec.)",
+    " {total time|time elapsed}: <time>s",
     " total number of events: <all_events>",
     " total time taken by event execution: <taken>{s}",
-    *(f" {name}: <events>" for name in ("events per second", "events/s (eps)")),
+    " {events per second|events/s (eps)}: <events>",
     *(f" {name}: <{name}>{{ms}}" for name in ("min", "max", "sum")),
-    " <quantile>{st}{nd}{rd}{th} percentile: <latency>",
-    " approx. <quantile> percentile: <latency>ms",
+    " {approx.}{ }<quantile>{st|nd|rd|th} percentile: <latency>{ms}",
     *(f" {name}/s: <iops.{op}>" for name, op in (("reads", "read"), ("writes", "write"), ("fsyncs", "sync"))),
     *(f" {name}, MiB/s: <kind_bytes.{op}>" for name, op in (("read", "read"), ("written", "write"))),
     "<_> M{i}B transferred (<bytes> M{i}B/sec)",
-    "Operations performed: <kind_number.read> {Read}{reads}, <kind_number.write> {Write}{writes}, "
+    "Operations performed: <kind_number.read> {Read|reads}, <kind_number.write> {Write|writes}, "
     "<kind_number.sync> Other = ...",
 )
 SETTINGS = {
@@ -120,12 +115,10 @@ KNOWN = (
 )
 FATAL = r"(?:FATAL|PANIC): (.*)|invalid option: |Cannot find benchmark "
 ALERT = re.compile(r"ALERT: (?:error: )?(.*)")
-CHECKPOINT = re.compile(r"\[ *\d+s ?\] Checkpoint report:")
 BIN, BIN_WIDTH = re.compile(r" *(\d{1,9}\.\d{3}) \|\**\s+(\d{1,18})$"), math.log(1e8) / 1023
 SIZE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)([KMGTP]?)b")
 HOOKED = "<time>,<threads>,<transactions>,<_>,<queries.read>,<queries.write>,<queries.other>,<_>,<errors>,<reconnects>"
 HOOK, JSON = Template(HOOKED, FIGURES), re.compile(r' *"(\w+)": +(\d{1,15}(?:\.\d\d)?),?$')
-MEANS = frozenset({"transactions", "events", "bytes", "kind_bytes", "iops"})
 
 
 class SysbenchParser(KitParser):
@@ -135,8 +128,7 @@ class SysbenchParser(KitParser):
         """See KitParser."""
         super().begin()
         self._fields: list[str] = []  # of an object of report_json, so far
-        self._before: dict[Key, float] = {}  # the report up to the last checkpoint
-        self._is_checkpoint = self._has_wrong_rates = False
+        self._known_parts = 0  # when the last line was read
         self._alert = ""
 
     def line(self, text: str) -> Sequence[Record] | None:
@@ -148,13 +140,11 @@ class SysbenchParser(KitParser):
             if row.figures["threads",]:
                 return [ToolReport(row.time or 0.0, row.figures)]
             return [ToolResult({("transactions",): row.figures["transactions",]}, row.time)]  # means of the whole run
-        if CHECKPOINT.match(text):
-            self._is_checkpoint, self._has_wrong_rates = True, self.version.startswith("0.")
-        elif one := BIN.match(text):
+        if one := BIN.match(text):
             place = math.floor(math.log((float(one[1]) + 0.0005) / 0.001) / BIN_WIDTH)  # of those alike the last
             edge = 1e-6 * math.exp((place + 0.5) * BIN_WIDTH)
             return [ToolResult({("bins", repr(edge)): float(one[2])}, final=False)]
-        elif "  Total transferred " in text:
+        if "  Total transferred " in text:
             sizes = [float(size) * 1024.0 ** " KMGTP".index(prefix or " ") for size, prefix in SIZE.findall(text)]
             self.entries["kind_size", "read"], self.entries["kind_size", "write"], _, self.entries["bytes",] = sizes
         elif alert := ALERT.match(text):
@@ -166,64 +156,32 @@ class SysbenchParser(KitParser):
         return []
 
     def derive(self, figures: dict[Key, float]) -> None:
-        """See KitParser."""
-        if self._has_wrong_rates and figures:
-            self._has_wrong_rates = False
-            for key in [key for key in figures if FIGURES[key[0]].rate]:
+        """See KitParser. A bin's middle may be above the highest latency."""
+        events, most = figures.get(("all_events",)), figures.get(("max",), math.inf)
+        if events is None and self.parts > self._known_parts and self.version.startswith("0."):
+            for key in [key for key in figures if FAMILIES.figures[key[0]].rate]:
                 del figures[key]
+        self._known_parts = self.parts
         if ("kind_bytes", "read") in figures:
-            figures["bytes",] = figures["kind_bytes", "read"] + figures["kind_bytes", "write"]
-
-    def finish(self) -> Sequence[Record]:
-        """See KitParser. The report at a checkpoint has what was done since the one before."""
-        if self.version.startswith("0."):
-            self.entries[TIME] = self.entries.get(TIME, 0.0) + self._before.get(TIME, 0.0)
-        if self._before or self._is_checkpoint:
-            self.entries = _joined(self._before, self.entries)
-        if self._is_checkpoint:
-            self._before, self.entries, self._is_checkpoint = self.entries, {}, False
-            return [ToolResult({}, self._before.get(TIME), final=False)]
-        _complete(self.entries)
-        return super().finish()
-
-
-def _joined(before: Mapping[Key, float], part: Mapping[Key, float]) -> dict[Key, float]:
-    """The report of two parts of a run, of which no percentile follows."""
-    begun, end = before.get(TIME, 0.0), part.get(TIME, 0.0)
-    whole: dict[Key, float] = {}
-    for key in {**before, **part}:
-        both = [report[key] for report in (before, part) if key in report]
-        if key[0] in MEANS and end:
-            whole[key] = (before.get(key, 0.0) * begun + part.get(key, 0.0) * (end - begun)) / end
-        elif key[0] != "latency":
-            whole[key] = min(both) if key[0] == "min" else max(both) if key[0] in ("max", "time") else sum(both)
-    for rate, number in (("transactions", "all_transactions"), ("events", "all_events")):
-        if (rate,) in whole and (number,) in whole and end:  # the parts are not exactly as long as they say
-            whole[rate,] = whole[number,] / end
-    return whole
-
-
-def _complete(figures: dict[Key, float]) -> None:
-    """Add what follows from the figures of the final report."""
-    if seconds := figures.get(TIME, 0.0):
-        for counted, rate in (("kind_number", "iops"), ("kind_size", "kind_bytes")):
-            figures |= {(rate, *key[1:]): number / seconds for key, number in figures.items() if key[0] == counted}
-    if ("kind_bytes", "read") in figures:
-        figures.setdefault(("bytes",), figures["kind_bytes", "read"] + figures.get(("kind_bytes", "write"), 0.0))
-    if seconds and ("bytes",) in figures:
-        figures["all_bytes",] = figures["bytes",] * seconds
-    if ("all_events",) in figures:
-        events = figures["operations",] = figures["all_events",]
-        if ("bytes",) in figures or ("all_transactions",) in figures:  # their events have names of their own
+            figures["bytes",] = figures["kind_bytes", "read"] + figures.get(("kind_bytes", "write"), 0.0)
+        if events is None:
+            return
+        figures["operations",] = events
+        if ("bytes",) in figures:
+            figures["all_bytes",] = figures["bytes",] * figures.get(TIME, 0.0)
+        if ("bytes",) in figures or ("done",) in figures:  # their events have names of their own
             del figures["all_events",]
-        elif seconds:
-            figures.setdefault(("events",), events / seconds)
         if events:
             figures["mean",] = figures.get(("taken",), figures.get(("sum",), 0.0)) / events
-    most = figures.get(("max",), math.inf)
-    for key in [key for key in figures if key[0] == "latency"]:  # a bin's middle may be above the maximum
-        if (latency := figures.pop(key)) <= 1.02 * most + 1e-5:
-            figures[key] = min(latency, most)
+        for key in [key for key in figures if key[0] == "latency"]:
+            if (latency := figures.pop(key)) <= 1.02 * most + 1e-5:
+                figures[key] = min(latency, most)
+
+    def finish(self) -> Sequence[Record]:
+        """See KitParser."""
+        if self.version.startswith("0."):
+            self.entries[TIME] = self.entries.get(TIME, 0.0) + self.before.get(TIME, 0.0)
+        return super().finish()
 
 
 def _of_files(finals: Sequence[Numbers], _: Mapping[str, str]) -> Iterator[str]:
@@ -235,8 +193,9 @@ def _of_files(finals: Sequence[Numbers], _: Mapping[str, str]) -> Iterator[str]:
         yield ", ".join(f"{word} {numbers.rate_in_full(rate)}/s" for word, rate in known.items())
 
 
-RECORDED = ("time", "events", "percentile", "tables", "table-size", "db-driver")
 OLD = {"--num-threads": "--threads", "--max-time": "--time", "--max-requests": "--events", "--tx-rate": "--rate"}
+NO_BENCHMARK = ("prepare", "cleanup", "prewarm", "help", "version", "without a test")
+RECORDED = ("time", "events", "percentile", "tables", "table-size", "db-driver")
 CONNECTION = {"host": "localhost", "port": "", "user": "sbtest", "db": "sbtest", "password": ""}
 
 
@@ -249,9 +208,7 @@ def read(line: CommandLine) -> Command:
     """
     given, words = options(line.arguments, names=OLD), [word for word in line.arguments if word[:1] != "-"]
     last = words[-1] if words else "without a test"
-    for name in ("prepare", "cleanup", "prewarm", "help", "version", "without a test"):
-        if name == last or f"--{name}" in given:
-            raise refuse(f"sysbench {name}")
+    refuse("sysbench", {*given, f"--{last}"}, NO_BENCHMARK)
     test, version, has_file = given.get("--test", words[0]), line.version.partition(" ")[2], "--config-file" in given
     is_old = version.startswith("0.")
     lasts = "" if test == "mutex" else given.get("--time", "" if has_file or is_old else "10")
@@ -260,12 +217,12 @@ def read(line: CommandLine) -> Command:
         return command.remark("sysbench 0.4 may lack --report-interval, so no reporting flags were added")
     if given.get("--report-interval") == "0":
         command = command.remark("with --report-interval=0, sysbench reports nothing before its end")
-    flags = {"--report-interval": "1"}
+    flags = ["--report-interval=1"]
     if line.percentiles and not has_file:
-        flags["--percentile"] = "99"
+        flags.append("--percentile=99")
         if given.get("--percentile") != "0" and not is_old:
-            flags["--histogram"] = "on"
-    return command._replace(added=tuple(f"{name}={value}" for name, value in flags.items() if name not in given))
+            flags.append("--histogram=on")
+    return command._replace(added=tuple(flag for flag in flags if flag.partition("=")[0] not in given))
 
 
 def _facts(given: Mapping[str, str], test: str, benchmark: Benchmark, host: Host) -> Facts:
@@ -301,18 +258,20 @@ SYSBENCH = TextTool(
     banner=r"sysbench (?P<version>\d[\w.+~-]*)(?: \(using [^)]*\)|: +multi-threaded system evaluation benchmark)?$",
     begins=r"sysbench \d",
     start="Threads started!",
-    reports=REPORTS,
+    reports=[f"[{{ }}<time>s{{ }}] {form}" for form in REPORTS],
     like=r"\[ *\d+s ?\]",
     summary=SUMMARY,
+    part=r"\[ *\d+s ?\] Checkpoint report:",
     last=r" *execution time \(avg/stddev\):\s+\d+\.\d{4}/\d+\.\d\d",
     settings=SETTINGS,
     known=KNOWN,
     fatal=FATAL,
     parser=SysbenchParser,
     rounding=1.0,
+).tool(
     time_limit=r"(?:^|\s)--(?:max-)?time=(\d+)",
     advice="--report-interval=1 and --percentile=99 give",
     example="sysbench oltp_read_write --report-interval=1 --percentile=99 --time=600 run",
     has_server=True,
     launcher=read,
-).tool()
+)

@@ -27,7 +27,6 @@ their intervals; `vdbench_rd_...` has each of them.
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from ..values import numbers
@@ -309,10 +308,6 @@ TOOL = TextTool(
     rf"|(?:{CLOCK} )?\**\s*(Slave \S+ (?:aborting: .*?|terminated unexpectedly|prematurely terminated))\.?[ *]*$",
     parser=Console,
     like=rf"{CLOCK} +\d+ +\d",
-    advice="interval=1 in the run definition gives",
-    example="vdbench -f job.parm",
-    version_option="",
-    launcher=read,
 )
 OUTPUT = ("logfile", "flatfile", "summary", "totals")  # in the order of preference
 TITLE = re.compile(r"<title>Vdbench .*?([^/]*)\.html</title>")
@@ -326,8 +321,7 @@ def _recognise(head: bytes) -> str:
     return title[1] if title[1] in (*OUTPUT, "histogram") else "part"
 
 
-VDBENCH = replace(
-    TOOL.tool(),
+VDBENCH = TOOL.tool(
     recognise=_recognise,
     kinds={
         "text": Kind(lambda: Console(TOOL), rank=1),
@@ -335,4 +329,8 @@ VDBENCH = replace(
         "part": Kind(lambda: Console(TOOL), file="*.html", rank=9),
         "histogram": Kind(lambda: Histogram(TOOL), file="histogram.html"),
     },
+    advice="interval=1 in the run definition gives",
+    example="vdbench -f job.parm",
+    version_option="",
+    launcher=read,
 )

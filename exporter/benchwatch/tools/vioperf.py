@@ -98,7 +98,8 @@ VIOPERF = TextTool(
     known=r"test +\| directory +\| counter name|-+$|$",
     like=r"(?:Write|ReWrite|Read|SkipRead) +\|",
     parser=Rows,
+).tool(
     advice="it reports each 10 s:",
     example="vioperf --thread-count=8 --duration=120s /data",
     launcher=Options(recorded={"--thread-count": "threads", "--duration": "duration"}, length="--duration"),
-).tool()
+)

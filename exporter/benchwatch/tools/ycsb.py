@@ -34,13 +34,12 @@ FAMILIES = Families(
     "ycsb",
     {  # help; name of the gauges, name of the counter
         "rate": ToolFigure("Operations", "operations_per_second", labels=OP, rate=True),
-        "done": ToolFigure("Operations (Count)", total="operations", labels=OP, added=True),
-        "failed": ToolFigure("Failed operations", total="failed_operations", labels=OP, added=True),
+        "done": ToolFigure("Operations (Count)", total="operations", labels=OP, added=True, number="number"),
+        "failed": ToolFigure("Failed operations", total="failed_operations", labels=OP, added=True, number="broken"),
         "mean": ToolFigure("Mean latency, seconds (Avg)", "latency_average_seconds", labels=OP),
         "max": ToolFigure("Highest latency, seconds", "latency_max_seconds", labels=OP),
         "latency": ToolFigure("Latency, seconds", live="latency_window_seconds", result="latency_seconds", labels=BOTH),
-        "number": ToolFigure("Operations", result="operations", settles="done", labels=OP),
-        "broken": ToolFigure("", settles="failed", labels=OP),
+        "number": ToolFigure("Operations", result="operations", labels=OP),
         "time": ToolFigure("How long YCSB measured, seconds (RunTime)", result="duration_seconds"),
         "all": ToolFigure("Operations of all kinds (current ops/sec)", live="current_operations_per_second", rate=True),
     },
@@ -183,6 +182,7 @@ YCSB = TextTool(
     r"|((?:Unable to (?:initialize|open) |Unknown DB ).*)",
     parser=StatusLines,
     like=r".{0,99}?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d:\d{3} \d+ sec:",
+).tool(
     advice="-s -p status.interval=1 gives",
     example="ycsb run basic -P workloads/workloada -s -p status.interval=1",
     has_server=True,
@@ -192,4 +192,4 @@ YCSB = TextTool(
         length="maxexecutiontime",
         properties="-p",
     ),
-).tool()
+)

@@ -6,8 +6,8 @@ import pytest
 
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.tools.api import Misread
-from benchwatch.tools.beginning import Written
 from benchwatch.tools.iperf3 import IPERF3
+from benchwatch.tools.states import Written
 
 from .recordings import ARRIVED, NAMES, client, data_of, misread, parse, parts, read, server, state_of, values
 

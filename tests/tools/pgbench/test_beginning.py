@@ -10,7 +10,7 @@ from benchwatch.runs.files import birth
 from benchwatch.runs.observer import Observer
 from benchwatch.runs.watcher import Runs
 from benchwatch.settings.settings import RunsSettings
-from benchwatch.tools.beginning import Written, beginning
+from benchwatch.tools.states import Written, beginning
 from tests.support.timelines import read_timelines
 
 from .recordings import PROGRESS, new_state, parse, text_records

@@ -11,8 +11,8 @@ import pytest
 from benchwatch.cli import main
 from benchwatch.metrics.samples import Family
 from benchwatch.tools.api import Misread
-from benchwatch.tools.beginning import Written
 from benchwatch.tools.roles import roles_of
+from benchwatch.tools.states import Written
 from benchwatch.tools.sysbench import SYSBENCH
 
 from .recordings import ARRIVED, LINE, ROOT, data_of, new_state, parse, read, state_of, text_of, timing_of, values

@@ -1,6 +1,6 @@
 """Command lines with options that have values: `-x value`, `--name value`, `--name=value`, `-p name=value`."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -40,9 +40,14 @@ def seconds(text: str) -> float | None:
     return float(text) or None if text.isdecimal() else None
 
 
-def refuse(command: str) -> UserError:
-    """The error of a command that measures nothing."""
-    return UserError(f"{command} is not a benchmark: start it without `benchwatch run`")
+def refuse(program: str, given: Collection[str], others: Iterable[str], dashes: str = "") -> None:
+    """Raise UserError if an option among those given asks for something else than a benchmark.
+
+    `others`: the names of such options; `dashes`: how the error writes them.
+    """
+    for name in others:
+        if f"--{name}" in given:
+            raise UserError(f"{program} {dashes}{name} is not a benchmark: start it without `benchwatch run`")
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,8 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from ...metrics.samples import HistogramValue, Sample
-from ..beginning import ROUNDING
 from ..roles import Roles, roles_of
-from ..states import Figures, Outcome, Report, State
+from ..states import ROUNDING, Figures, Outcome, Report, State
 from .tool_figures import Failed, Families, Key, Said, Slot, ToolReport, ToolResult
 
 MOST = 2000
@@ -97,7 +96,7 @@ class KitState(State):
                         self._ended[stream] = max(time, self._ended.get(stream, 0.0))
                     self._elapsed[stream] = self._ended.get(stream, time)
                 for key, number in self._bounded(figures).items():
-                    self._result(key, number, is_final)
+                    self._result(key, number, time, is_final)
                 self._complete |= is_final
 
     def _bounded(self, figures: Mapping[Key, float]) -> Mapping[Key, float]:
@@ -141,7 +140,7 @@ class KitState(State):
         if parts.rates and seconds >= (self._interval or 0.0) / 2:
             self.idle_reports = 0 if any(moment[key] for key in parts.rates) else self._idle_before + 1
 
-    def _result(self, key: Key, value: float, is_final: bool) -> None:
+    def _result(self, key: Key, value: float, seconds: float | None, is_final: bool) -> None:
         figure = self._families.figures[key[0]]
         if figure.bins:
             self._bins[key] += value
@@ -149,9 +148,13 @@ class KitState(State):
             self._settings[key] = value
         elif is_final:
             self._results[key] = value
-            if settled := figure.settles or (key[0] if figure.total and not figure.result else ""):
+            if settled := self._families.settled.get(key[0]):
                 counted = self._families.figures[settled]
-                self._counters[settled, *key[1 : 1 + len(counted.labels)]].settle(value, counted.added)
+                whole = (settled, *key[1 : 1 + len(counted.labels)])
+                if counted.total:
+                    self._counters[whole].settle(value, counted.added)
+                if counted.rate and counted.result and seconds:
+                    self._results.setdefault(whole, value / seconds)
 
     @property
     def outcome(self) -> Outcome:

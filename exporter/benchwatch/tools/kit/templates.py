@@ -5,8 +5,8 @@
 - `<time>` is in seconds since the start, `<unix>` in Unix seconds;
 - `<quantile>` is a percentage, the label `quantile` of the figures in the line; 0 means that there is none;
 - `<label>` is a word, if it is a label of the figures in the line: an operation, a job;
-- a blank stands for one or more, at the beginning for any number; `{...}` may be missing, `...` at the end is any rest
-  of the line.
+- a blank stands for one or more, at the beginning for any number; `{...}` may be missing, `{a|b}` is one of these or
+  missing; `...` at the end is any rest of the line.
 
 A pattern counts from the beginning of the line.
 """
@@ -58,7 +58,7 @@ class Template:
         if blank:
             return " +" if field.start() else " *"  # programs that put something before each line may strip it
         if optional is not None:
-            return f"(?:{re.escape(optional)})?" if optional.strip() else " *"
+            return f"(?:{'|'.join(map(re.escape, optional.split('|')))})?" if optional.strip() else " *"
         if name is None:
             return re.escape(literal)
         number = rf"\d{{1,15}}\.\d{{{decimals}}}" if decimals else _NUMBER

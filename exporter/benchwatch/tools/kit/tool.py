@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from ..api import Begin, Kind, Tool
 from ..launcher import Launcher
@@ -34,6 +35,11 @@ class KitParser(LineParser):
         """Set what is known of a run when it begins."""
         self.entries: dict[Key, float] = {}
         """What the final report has said so far, if its last line is known."""
+        self.before: dict[Key, float] = {}
+        """What the reports on parts of the run have said."""
+        self.parts = 0
+        """How many of these have begun."""
+        self._is_part = False  # whether the report that is being read is one of these
         self.version = ""
         """As the tool prints it."""
         self.continues = False
@@ -49,12 +55,19 @@ class KitParser(LineParser):
         return None
 
     def derive(self, figures: dict[Key, float]) -> None:
-        """Change the figures of a report as its line needs it."""
+        """Add what follows from the figures of a report or of the final report, and take out what is wrong."""
 
     def finish(self) -> Sequence[Record]:
-        """The result, once the last line of the final report was read; the entries have `time`, seconds."""
+        """The result, once the last line of a report was read; its entries have `time`, seconds since the start."""
         figures, self.entries = self.entries, {}
-        return [ToolResult(figures, figures.get(("time",)), final=bool(figures))]
+        if self.parts:
+            figures = self._tool.families.joined(self.before, figures)
+        time = figures.get(("time",))
+        if self._is_part:
+            self.before, self._is_part = figures, False
+            return [ToolResult({}, time, final=False)]
+        self.derive(figures)
+        return [ToolResult(figures, time, final=bool(figures))]
 
     def feed(self, data: bytes) -> list[Record]:
         """See Parser."""
@@ -103,6 +116,10 @@ class KitParser(LineParser):
             return found
         if banner := re.match(tool.banner, text):
             return self._banner(banner.groupdict())
+        if re.match(tool.part, text):
+            self.parts += 1
+            self._is_part = True
+            return []
         if tool.ends(text):
             return self.finish()
         if line := read_first(tool.summary_templates, text):
@@ -160,6 +177,8 @@ class TextTool:
     """Templates of the lines of its final report."""
     last: str = ""
     """The last line of the final report; without it, each line of the summary is a result of its own."""
+    part: str = _NEVER
+    """The line before a report on a part of the run: on what was done since the report before."""
     known: str = _NEVER
     """Lines that say nothing."""
     fatal: str = _NEVER
@@ -172,14 +191,6 @@ class TextTool:
     """Reads what no template can express; each stream has its own."""
     rounding: float = 0.0
     """The unit to which it rounds the times in its reports, seconds; 0: they are exact, or it has none."""
-    time_limit: str = ""
-    """See Tool, like the following; it follows from Options with a length."""
-    program: str = ""
-    advice: str = ""
-    example: str = ""
-    version_option: str = "--version"
-    has_server: bool = False
-    launcher: Launcher | None = None
 
     @cached_property
     def report_templates(self) -> Sequence[Template]:
@@ -206,22 +217,17 @@ class TextTool:
         """Whether a line is the last one of the final report."""
         return bool(self.last and re.match(self.last, text))
 
-    def tool(self) -> Tool:
-        """What the rest of the package knows about it."""
-        of_launcher = self.launcher.length if isinstance(self.launcher, Options) else ""
-        limit = self.time_limit or (of_launcher and rf"{of_launcher}[= ](\d+)")
-        return Tool(
-            name=self.name,
-            families=self.families.all,
-            roles=self.roles,
-            kinds={"text": Kind(lambda: self.parser(self))},
-            recognise=self.recognise,
-            state=lambda _: KitState(self.families, self.roles, self.rounding),
-            time_limit=re.compile(limit) if limit else None,
-            program=self.program,
-            advice=self.advice,
-            example=self.example,
-            version_option=self.version_option,
-            has_server=self.has_server,
-            launcher=self.launcher,
-        )
+    def tool(self, *, launcher: Launcher | None = None, time_limit: str = "", **more: Any) -> Tool:
+        """What the rest of the package knows about it: `more` are other fields of Tool.
+
+        `time_limit` follows from Options with a length.
+        """
+        if isinstance(launcher, Options) and launcher.length:
+            time_limit = rf"{launcher.length}[= ](\d+)"
+        found: dict[str, Any] = {
+            "kinds": {"text": Kind(lambda: self.parser(self))},
+            "recognise": self.recognise,
+            "state": lambda _: KitState(self.families, self.roles, self.rounding),
+            "time_limit": re.compile(time_limit) if time_limit else None,
+        }
+        return Tool(self.name, self.families.all, self.roles, launcher=launcher, **(found | more))

@@ -75,7 +75,7 @@ class ToolFigure(NamedTuple):
     """Histogram of the whole run; the label is a bin's upper edge, seconds, and the value its count."""
     labels: tuple[str, ...] = ()
     rate: bool = False
-    """Whether it is a rate: 0 for all rates means that nothing was done."""
+    """Whether it is a rate: 0 for all rates means that nothing was done. One that has a `number` is, unless `added`."""
     scale: float = 1.0
     """Base units in one unit of the output."""
     positive: bool = False
@@ -84,8 +84,9 @@ class ToolFigure(NamedTuple):
     """Whether reports have counts, which are added up; otherwise they have rates, which count for their time."""
     group: str = ""
     """What precedes all its names: `server_`."""
-    settles: str = ""
-    """The figure whose counter ends at the value in the final report; that of a figure without `result` does anyway."""
+    number: str = ""
+    """The figure, declared or not, with its number in the final report. There the counter ends, and the rate follows
+    if the report has none. Without it, the counter of a figure without `result` ends at that figure's own value."""
 
 
 _SLOTS: Mapping[Slot, tuple[str, FamilyKind, str]] = {
@@ -115,10 +116,15 @@ class Families:
     """The families of figures, by kind and by the figure's name."""
 
     def __init__(self, prefix: str, figures: Mapping[str, ToolFigure]) -> None:
-        self.figures = {
-            name: one._replace(live=one.live or one.name, result=one.result or one.name)
-            for name, one in figures.items()
-        }
+        self.figures: dict[str, ToolFigure] = {}
+        for name, one in figures.items():
+            is_rate = one.rate or bool(one.number and not one.added)
+            self.figures[name] = one._replace(live=one.live or one.name, result=one.result or one.name, rate=is_rate)
+            if one.number and one.number not in figures:
+                self.figures[one.number] = ToolFigure("", labels=one.labels, scale=one.scale)
+        counted = ((name, one) for name, one in self.figures.items() if one.number or (one.total and not one.result))
+        self.settled = {one.number or name: name for name, one in counted}
+        """By the figure in the final report, the one whose counter ends at its value."""
         self._by: dict[tuple[Slot, str], Family] = {}
         for slot, (name, kind, words) in _SLOTS.items():
             for figure, one in self.figures.items():
@@ -138,6 +144,22 @@ class Families:
     def family(self, slot: Slot, figure: str) -> Family:
         """A family that there is."""
         return self._by[slot, figure]
+
+    def joined(self, before: Mapping[Key, float], part: Mapping[Key, float]) -> dict[Key, float]:
+        """The figures of the report of two parts of a run, whose `time` is since its start; no percentile follows."""
+        begun, end = before.get(("time",), 0.0), part.get(("time",), 0.0)
+        whole: dict[Key, float] = {}
+        for key in {**before, **part}:
+            figure, both = self.figures[key[0]], [each[key] for each in (before, part) if key in each]
+            if figure.rate and figure.result and end:
+                whole[key] = (before.get(key, 0.0) * begun + part.get(key, 0.0) * (end - begun)) / end
+            elif "quantile" not in figure.labels:
+                whole[key] = min(both) if key[0] == "min" else max(both) if key[0] in ("max", "time") else sum(both)
+        for key in whole:
+            number = (self.figures[key[0]].number, *key[1:])
+            if number in whole and end:  # the parts are not exactly as long as they say
+                whole[key] = whole[number] / end
+        return whole
 
     def lost(self, counted: str, *of: str, result: str = "", **more: Any) -> Lost:
         """Operations that did not go as they should, by the figures of a Lost."""

@@ -31,8 +31,7 @@ from typing import Any
 from ...metrics.buckets import Buckets
 from ...metrics.latencies import is_cut_off
 from ...metrics.samples import Sample
-from ..beginning import PUNCTUAL, ROUNDING, SLOW, Written, beginning
-from ..states import HISTORY, Figures, Outcome, Report, State
+from ..states import HISTORY, PUNCTUAL, ROUNDING, SLOW, Figures, Outcome, Report, State, Written, beginning
 from . import metrics
 from .lifecycle import Banner, Lifecycle, LifecycleEvent
 from .log import Logs

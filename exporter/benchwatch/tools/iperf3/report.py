@@ -1,6 +1,7 @@
 """What iperf3 says of a test: its figures, and its JSON as far as it is read: a document, its parts, and events."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -17,10 +18,10 @@ BPS, NO_REPEATS = "throughput_bytes_per_second", "absent without a byte, when ip
 def _counted(group: str, whose: str) -> dict[str, ToolFigure]:
     rate = f"Bytes{whose} (bytes / seconds of the sum, Bitrate)"
     total = f"Bytes without omitted intervals{whose} (bytes of the sums, only in JSON)"
-    more: dict[str, Any] = {"labels": WAY, "group": group}
+    name = f"{group}bytes"
     return {
-        f"{group}rate": ToolFigure(rate, BPS, rate=True, **more),
-        f"{group}bytes": ToolFigure(total, total="bytes", result="bytes", added=True, settles=f"{group}bytes", **more),
+        f"{group}rate": ToolFigure(rate, BPS, labels=WAY, group=group, rate=True),
+        name: ToolFigure(total, total="bytes", result="bytes", labels=WAY, group=group, added=True, number=name),
     }
 
 
@@ -34,13 +35,14 @@ FIGURES = {
     "window": ToolFigure(
         f"Congestion windows of all streams, bytes (snd_cwnd); {NO_REPEATS}", live="congestion_window_bytes"
     ),
-    "retransmits": ToolFigure("TCP segments that this process sent again (Retr)", total="retransmits", added=True),
+    "retransmits": ToolFigure(
+        "TCP segments that this process sent again (Retr)", total="retransmits", added=True, number="settled"
+    ),
     "packets": ToolFigure("Datagrams sent, or received and lost (UDP)", total="packets", labels=WAY, added=True),
     "lost": ToolFigure("Datagrams lost on their way here (UDP)", total="lost_packets", labels=WAY, added=True),
     "streams": ToolFigure("Parallel streams in each direction (num_streams)", setting="streams"),
     "target": ToolFigure("Rate asked for (-b), bytes a second", setting="target_bytes_per_second", labels=WAY),
     "sent_again": ToolFigure("Segments that the sender sent again (TCP)", result="retransmits", labels=WAY),
-    "settled": ToolFigure("", settles="retransmits"),
     "seconds": ToolFigure("How long the sender measured, seconds", result="duration_seconds", labels=WAY),
     "lost_ratio": ToolFigure("Part of the datagrams that did not arrive (UDP)", result="lost_ratio", labels=WAY),
     "last_jitter": ToolFigure("Jitter at the receiver, seconds (UDP)", result="jitter_seconds", labels=WAY),
@@ -50,7 +52,8 @@ FAMILIES = Families("iperf", FIGURES)
 AGAIN, MISSING = "segments were sent again: {} a second", "datagrams did not arrive: {}"
 
 
-def _roles(group: str) -> Roles:
+def roles(group: str) -> Roles:
+    """The roles of a client, or of a server: `server_`."""
     return FAMILIES.roles(
         Unit("bit/s", in_bytes=True),
         "bytes",
@@ -66,10 +69,7 @@ def _roles(group: str) -> Roles:
     )
 
 
-CLIENT, SERVER = _roles(""), _roles("server_")
-
 Number = Annotated[int, msgspec.Meta(ge=0, le=10**18)] | Annotated[float, msgspec.Meta(ge=0, le=1e18)]
-Difference = Annotated[int, msgspec.Meta(ge=-(10**18), le=10**18)]
 Text = Annotated[str, msgspec.Meta(max_length=1000)]
 
 
@@ -85,7 +85,7 @@ class Sum(msgspec.Struct):
     omitted: bool = False
     retransmits: Number | None = None
     packets: Number | None = None
-    lost_packets: Difference | None = None  # below 0 if more came late than lost
+    lost_packets: Annotated[int, msgspec.Meta(ge=-(10**18), le=10**18)] | None = None  # below 0: more came late
     jitter_ms: Number | None = None
     rtt: Number = 0  # microseconds
     snd_cwnd: Number = 0
@@ -125,6 +125,17 @@ class End(msgspec.Struct):
     sum_received_bidir_reverse: Sum | None = None
     cpu_utilization_percent: Mapping[str, Number] = {}
 
+    def sums(self) -> Iterator[tuple[Sum, bool]]:
+        """Each, and whether the sender says it."""
+        for total, sent, received in (
+            (self.sum, self.sum_sent, self.sum_received),
+            (self.sum_bidir_reverse, self.sum_sent_bidir_reverse, self.sum_received_bidir_reverse),
+        ):
+            for each, of_sender in ((sent or total, True), (received or total, False)):
+                if each:  # in UDP, `sender` of sum_sent is true whoever reports
+                    each.sender, each.seconds = (total or sent or each).sender, each.seconds or each.end
+                    yield each, of_sender
+
 
 class Start(msgspec.Struct):
     """What is known of a test before its first interval."""
@@ -139,29 +150,23 @@ class Start(msgspec.Struct):
 
 
 class IperfDocument(msgspec.Struct):
-    """A document, or a part of it; or an event."""
+    """A document, or a part of it; an event is the part that it repeats."""
 
-    event: str = ""
-    data: msgspec.Raw = msgspec.Raw(b"null")
     start: Start | None = None
     intervals: Sequence[Interval] | None = None
     end: End | None = None
     error: Text | None = None
 
 
+EVENT = re.compile(rb'\{"event":"(\w{1,40})","data":(.*)\}$', re.DOTALL)
+
+
 def of_json(text: bytes) -> IperfDocument:
-    """A document, or an event as a document, which is empty if it says nothing of use. Raises ValueError."""
+    """A document, or an event as the part of one, which is empty if it says nothing of use. Raises ValueError."""
+    if event := EVENT.match(text):
+        form = b'{"intervals":[%s]}' if event[1] == b"interval" else b'{"' + event[1] + b'":%s}'
+        return msgspec.json.decode(form % event[2], type=IperfDocument)
     document = msgspec.json.decode(text, type=IperfDocument)
-    if document.event == "interval":
-        document.intervals = [msgspec.json.decode(document.data, type=Interval)]
-    elif document.event:
-        document = msgspec.json.decode(b'{"%s":%s}' % (document.event.encode(), document.data), type=IperfDocument)
-    elif document == IperfDocument():
+    if document == IperfDocument():
         raise ValueError("expected start, intervals or end")
     return document
-
-
-def number(values: Mapping[str, float | str], name: str) -> float:
-    """One of several values; 0 if there is none, or a text."""
-    value = values.get(name, 0.0)
-    return 0.0 if isinstance(value, str) else float(value)
