@@ -6,8 +6,7 @@ from dataclasses import replace
 from ..values import numbers
 from .explanation import PART, STANDS_OUT, Cause, Explanation
 from .storage import more_used, said_of_wait, slow_disks, storage_causes, waited
-from .waits import OUTSIDE, UNEXPLAINED
-from .window import DATA, LOCK, LOG, OTHER, WORK, Processors
+from .window import DATA, LOCK, LOG, OTHER, OUTSIDE, UNEXPLAINED, WORK, Processors, TimeWindow
 
 _FULL = 0.95
 """The part of the processors that is busy where none is free."""
@@ -30,7 +29,7 @@ def causes(of: Explanation) -> Iterator[Cause]:
         return
     if now.silent("node", server) >= 0.5:
         yield Cause("server", f"{server} does not answer: its node_exporter is silent")
-    outside = more[OUTSIDE] + more[UNEXPLAINED]
+    outside, on_devices = more[OUTSIDE] + more[UNEXPLAINED], more[LOG] + more[DATA]
     processors = {host: (now.processors(host), was.processors(host)) for host in {server, *of.facts.clients}}
     hot = {host for host, both in processors.items() if _hot(*both)}
     # Everything takes longer where processors are missing.
@@ -54,11 +53,10 @@ def causes(of: Explanation) -> Iterator[Cause]:
     if not whole:
         yield from silence
         return
+    slow = slow_disks(of)
     longest = now.highest("pg_locks_longest_wait_seconds", host=server)
     lock = Cause("database", _said_of_lock(of, longest), more[LOCK])
     locked = more[LOCK] >= PART * whole and longest >= 0.1
-    slow = slow_disks(of)
-    on_devices = more[LOG] + more[DATA]
     # Behind a slow device, sessions wait for locks too: as long as their holders wait for some I/Os in a row.
     if locked and more[LOCK] > 2 * on_devices and longest >= 8 * max((disk.now for disk in slow), default=0.0):
         yield lock
@@ -161,20 +159,12 @@ def _said_of_checkpoint(of: Explanation) -> str:
     """What a checkpoint does that writes or syncs more than usual, if the data device gets it. Counters of PostgreSQL
     say who asked for it during its pauses and after its end only.
     """
-    host, now = of.facts.server, of.now.window
-    syncing = {"backend_type": "checkpointer", "wait_event": "DataFileSync"}
-    (active, syncs, writes), (were_active, synced, wrote) = (
-        (
-            window.mean("pg_checkpoint_active", host=host) or 0.0,
-            window.mean("pg_waiting_processes", host=host, **syncing) or 0.0,
-            window.rate("pg_buffers_written_bytes_total", host=host, by="checkpointer") or 0.0,
-        )
-        for window in (now, of.usual.window)
-    )
+    host, now, was = of.facts.server, of.now.window, of.usual.window
+    (active, syncs, writes), (were_active, synced, wrote) = _checkpointer(now), _checkpointer(was)
     more = writes >= max(8e6, STANDS_OUT * wrote) or syncs >= max(0.3, STANDS_OUT * synced)
     begun = active >= max(0.9, STANDS_OUT * were_active)
     data = of.facts.of_role("data")
-    twice = any(now.disk(one, "write").rate >= 2 * of.usual.window.disk(one, "write").rate for one in data)
+    twice = any(now.disk(one, "write").rate >= 2 * was.disk(one, "write").rate for one in data)
     if max(active, syncs) < 0.3 or not (more or begun) or not (twice or not data):
         return ""
     lately = replace(now, begin=now.begin - 5)
@@ -191,3 +181,11 @@ def _said_of_checkpoint(of: Explanation) -> str:
     target = now.mean("pg_checkpoint_completion_target_ratio", host=host)
     said += f"; max_wal_size is {size / 2**20:.0f} MiB" if size and requested else ""
     return said + (f", checkpoint_completion_target {target:g}" if target else "")
+
+
+def _checkpointer(of: TimeWindow) -> tuple[float, float, float]:
+    """The parts of the time in which a checkpoint is active and syncs files, and what it writes, bytes a second."""
+    host = of.facts.server
+    syncs = of.mean("pg_waiting_processes", host=host, backend_type="checkpointer", wait_event="DataFileSync")
+    writes = of.rate("pg_buffers_written_bytes_total", host=host, by="checkpointer")
+    return of.mean("pg_checkpoint_active", host=host) or 0.0, syncs or 0.0, writes or 0.0

@@ -16,8 +16,8 @@ from ..show.content import Block, Heading, Sentence
 from ..values.addresses import cannot_listen, server_url
 from ..values.errors import FAILED, UserError
 from .explanation import Explanation, period, sentence, waterfall
+from .judging import explanations
 from .live import TIMEOUT, Engine
-from .past import explanations
 
 _TIMEOUT, _DAY = 60.0, 86400.0
 """Seconds for an answer about a past run; after a moment that is asked about, in which its run should have ended."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..show.content import Column, Table, TableRow
 from ..values import numbers
 from .seen import RunFacts
-from .waits import STAGES, Waits
+from .window import STAGES, Waits
 
 NONE = "none"
 """The layer of a slow time that no layer explains."""
