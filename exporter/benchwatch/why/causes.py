@@ -8,18 +8,16 @@ from .explanation import PART, STANDS_OUT, Cause, Explanation
 from .storage import more_used, said_of_wait, slow_disks, storage_causes, waited
 from .window import DATA, LOCK, LOG, OTHER, OUTSIDE, UNEXPLAINED, WORK, Processors, TimeWindow
 
-_FULL = 0.95
-"""The part of the processors that is busy where none is free."""
+_FULL = 0.95  # the part of the processors that is busy where none is free
 _FREE, _AS_USUAL = 0.75, 0.1
 """Processors that are busy less than that, or hardly more than usual, are ruled out."""
 _PRESSURE, _QUEUE, _STEAL, _RETRANSMITS = 0.1, 0.25, 0.03, 10.0
-"""The least of each figure of a machine that can matter, in its unit."""
 _MEMORY = (
     (0.02, ("node_pressure_memory_waiting_seconds_total",)),
     (1000.0, ("node_vmstat_pgscan_direct",)),
     (100.0, ("node_vmstat_pswpin", "node_vmstat_pswpout")),
 )
-"""The same for the sums of counters of its memory."""
+"""The least of each figure of a machine that can matter, in its unit; for its memory, of sums of counters."""
 
 
 def causes(of: Explanation) -> Iterator[Cause]:
@@ -92,15 +90,11 @@ def ruled_out(of: Explanation) -> str:
         if not waits or any(one.now >= STANDS_OUT * one.usual for one in waits):
             return ""
         return f"Disks are ruled out: {said_of_wait(of, max(waits, key=lambda one: one.now))}."
-    used = []
-    for host in of.facts.hosts:
-        now, was = of.now.window.processors(host), of.usual.window.processors(host)
-        if now.busy is None or was.busy is None or not are_free(now, was):
-            return ""
-        used.append((now.busy, was.busy, host))
-    if not used:
+    now, was = of.now.window, of.usual.window
+    both = [(host, now.processors(host), was.processors(host)) for host in of.facts.hosts]
+    if not both or any(one.busy is None or usual.busy is None or not are_free(one, usual) for _, one, usual in both):
         return ""
-    busy, usually, host = max(used)
+    busy, usually, host = max((one.busy or 0.0, usual.busy or 0.0, host) for host, one, usual in both)
     return f"Processors are ruled out: those of {host} are {100 * busy:.0f} % busy, usually {100 * usually:.0f} %."
 
 

@@ -10,31 +10,28 @@ from .seen import SeenRun, samples_of_runs, seen_run, surrounded
 from .slow_times import USUAL, JudgedSeconds, SlowTime, slow_times
 from .window import TimeWindow, Waits, below, nothing, waits
 
-LOOKED = 35.0
-"""Seconds of a slow time from its beginning that an explanation covers."""
 _BEFORE, _GAP, _FEWEST = 120.0, 3.0, 8
 """Seconds before a slow time that say what is usual: how many, how many at its edge are left out, the fewest."""
-BEFORE = 130.0
-"""Seconds before a slow time from which on its machines are looked at: rates need a sample before."""
-_ONSET = 4.0
-"""Seconds after which the first second, which is usual in part, is left out."""
+BEFORE, LOOKED = 130.0, 35.0
+"""Seconds before a slow time from which on its machines are looked at, as rates need a sample before; seconds from its
+beginning that an explanation covers.
+"""
+FIRST, _ONSET, OVER = 2.0, 4.0, 8.0
+"""Seconds of a slow time before anything is said of it; after which its first second, which is usual in part, is left
+out; without a slow second before it is over.
+"""
 _MUCH = 2.0
 """The ratio of latency or rate to the usual one below which nothing is said: single seconds stood out from noise."""
-FIRST, OVER = 2.0, 8.0
-"""Seconds of a slow time before anything is said of it; without a slow second before it is over."""
 _KIN, _OBJECTIVE = "the last run of its kind", "its objective"
-_RETENTION = "15d"
-"""How far back runs are looked for."""
+_RETENTION = "15d"  # how far back runs are looked for
 _LAST, _AT_THE_END, _EARLIER_RUNS = 95.0, 5.0, 5
 """Seconds of a run that say what is usual in it, and at its end that do not; runs that are looked at."""
 _PIECE, _LONGEST = 6 * 3600.0, 30 * 86400.0
 """Seconds of a run that one answer covers, and that are looked at: the last ones. A start of 1970 is a clock or a
 record that is wrong.
 """
-_YOUNG = 35.0
-"""Seconds into a run in which it has no usual of its own."""
-MOST = 30
-"""Slow times that are explained: the longest."""
+_YOUNG = 35.0  # seconds into a run in which it has no usual of its own
+MOST = 30  # slow times that are explained: the longest
 
 
 class Judge:

@@ -23,12 +23,10 @@ _log = logging.getLogger(__name__)
 
 _NOW = '{__name__=~"run:benchmark_slow:info|run:benchwatch_run_state:begun"}'
 """The runs that are active, and those of them that are slow by the rules."""
-TIMEOUT = 2.0
-"""Seconds for an answer."""
+TIMEOUT = 2.0  # seconds for an answer
 _KEPT, _ANEW, _TOGETHER = 420.0, 3.0, 10.0
 """Seconds of samples: kept; asked for again each second; up to which one question is for several runs."""
-_YOUNG = 45.0
-"""Seconds for which a run is watched closely."""
+_YOUNG = 45.0  # seconds for which a run is watched closely
 _HELD, _SETTLED, _CHANGES = 5.0, 15.0, 10.0
 """Seconds since a slow time began: for which people are not told yet, as the first seconds show neither the process
 that competes nor always the right layer; after which its sentence is written once more, with figures that have settled;

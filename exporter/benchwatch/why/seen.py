@@ -44,26 +44,25 @@ _VARYING = ("duration", "time", "seed", "started", "version", "free")
 
 
 class RunFacts(NamedTuple):
-    """What a run is; empty: unknown."""
+    """What a run is; empty, 0: unknown. Its server is the machine whose disks and processors it uses, also by its name
+    as a virtual machine; clients are the benchmark's own machines, if they are others. The kind (tool, machine,
+    parameters) is equal for runs that can be compared.
+    """
 
     name: str
     tool: str
     roles: Roles | None
     server: str
-    """The machine whose disks and processors it uses."""
     clients: frozenset[str]
-    """The benchmark's own machines, if they are others."""
     devices: Mapping[str, str]
     """log or data, by the name of a device of the server."""
     machine: str
-    """The virtual machine that the server is."""
     at_once: float
-    """Operations that may be under way, as asked for; 0: unknown."""
+    """Operations that may be under way, as asked for."""
     objective: float | None
     """Mean latency it should stay below, seconds."""
     start: float | None
     kind: tuple[object, ...]
-    """Equal for runs that can be compared: tool, machine, parameters."""
 
     @property
     def database(self) -> bool:

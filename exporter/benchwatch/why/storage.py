@@ -7,16 +7,12 @@ from ..values import numbers
 from .explanation import PART, STANDS_OUT, Cause, Explanation, time
 from .window import DATA, LOCK, LOG, PolledVdisk, nothing
 
-_AT_LEAST = 0.05
-"""The part that a slow device must have itself: an operation may wait for many of its I/Os."""
-_FLOOR = 0.00025
-"""Seconds that a slow device takes at least."""
+_AT_LEAST, _FLOOR = 0.05, 0.00025
+"""What a slow device takes at least: of the increase, as an operation may wait for many of its I/Os; seconds."""
 _WORKERS, _OFTENER = 0.3, 2.0
 """Workers of autovacuum on a table in the mean, and the multiple of the usual, from which on they are named."""
-_BYTES = 2e6
-"""What a process must move more than usual to be named, bytes a second."""
-_NO_MORE = 1.1
-"""The multiple of its usual rate up to which a benchmark does not do more."""
+_BYTES = 2e6  # what a process must move more than usual to be named, bytes a second
+_NO_MORE = 1.1  # the multiple of its usual rate up to which a benchmark does not do more
 _GIB = 2.0**30
 _OPS = ("read", "write")
 _DATABASE = "postgres"

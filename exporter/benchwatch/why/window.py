@@ -20,12 +20,12 @@ STAGES = (OUTSIDE, WORK, LOCK, OTHER, LOG, DATA, PATH, VDISK, UNEXPLAINED)
 _CPU, _SESSIONS = "node_cpu_seconds_total", "pg_sessions_active"
 _DISK = {"read": ("reads_completed", "read_bytes"), "write": ("writes_completed", "written_bytes")}
 """Counters of node_exporter by operation."""
-_FEW = 1.5
-"""Sessions that wait at once from which on samples count more than counters: a counter grows at a statement's end."""
+_FEW, _COMMITS = 1.5, 64
+"""Sessions that wait at once from which on samples count more than counters, which grow at a statement's end; commits
+that one write of the log may serve.
+"""
 _NEXT_TO_NOTHING, _UNREPORTED = 0.05, 0.3
 """Parts of the usual: of the rate, and of the operations under way (Little's law), below which most have not ended."""
-_COMMITS = 64
-"""Commits that one write of the log may serve."""
 
 
 class DeviceWork(NamedTuple):
