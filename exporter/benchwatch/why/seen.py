@@ -15,16 +15,12 @@ _CLIENTS = ("pgbench_clients", "sysbench_threads")
 """Operations that may be under way, as asked for."""
 LOG_ROLES = ("log", "wal")
 """Roles of devices and vdisks with a log; any other is data."""
-_RUN = (
-    *("benchwatch_run_info", "benchwatch_run_state", "benchwatch_run_host_info", "benchwatch_run_vm_info"),
-    *("benchwatch_run_disk_info", "benchwatch_run_parameter", "benchwatch_run_latency_objective_seconds"),
-    *("benchwatch_run_start_timestamp_seconds", *_CLIENTS),
-)
+_RUN = ("benchwatch_run_((host|vm|disk)_info|parameter|latency_objective_seconds|start_timestamp_seconds)", *_CLIENTS)
 _AROUND = (
-    *("up", "node_cpu_seconds_total", "node_procs_running", "node_vmstat_(pgscan_direct|pswpin|pswpout)"),
-    *("node_pressure_(cpu|memory)_waiting_seconds_total", "node_netstat_Tcp_RetransSegs"),
-    *("node_disk_(reads|writes)_completed_total", "node_disk_(read|write)_time_seconds_total"),
-    *("node_disk_(read|written)_bytes_total", "node_disk_io_now"),
+    "up",
+    "node_(cpu_seconds_total|procs_running|vmstat_(pgscan_direct|pswpin|pswpout)|netstat_Tcp_RetransSegs)",
+    "node_pressure_(cpu|memory)_waiting_seconds_total",
+    "node_disk_(io_now|((reads|writes)_completed|(read|write)_time_seconds|(read|written)_bytes)_total)",
     "benchwatch_process_(processors|disk_bytes_per_second)",
     "pg_(up|sessions_active|sessions_time_active_seconds_total|waiting_processes|autovacuum_workers)",
     "pg_(blocking_processes|locks_waiting|locks_longest_wait_seconds|buffers_written_bytes_total)",
@@ -33,9 +29,8 @@ _AROUND = (
 """What is asked of machines, without patterns such as pg_.*, for which Prometheus would go through all names."""
 _CVM = (
     "nutanix_vdisk_(info|oplog_bytes|backend_latency_seconds|(write_destination|read_source)_ratio)",
-    "nutanix_vdisk_frontend_((latency_seconds|ops_per_second)|operation_size_bytes)",
-    *("nutanix_oplog_utilisation_ratio", "nutanix_stargate_queue_operations"),
-    "nutanix_cvm_last_success_timestamp_seconds",
+    "nutanix_vdisk_frontend_(latency_seconds|ops_per_second|operation_size_bytes)",
+    "nutanix_(oplog_utilisation_ratio|stargate_queue_operations|cvm_last_success_timestamp_seconds)",
 )
 _CONFIGURED, _KEPT = 60.0, 5.0
 """Seconds that a role of a disk may be old, as it is scraped every 10 s; for which a report counts without another."""
@@ -44,8 +39,8 @@ _VARYING = ("duration", "time", "seed", "started", "version", "free")
 
 
 class RunFacts(NamedTuple):
-    """What a run is; empty, 0: unknown. Its server is the machine whose disks and processors it uses, also by its name
-    as a virtual machine; clients are the benchmark's own machines, if they are others. The kind (tool, machine,
+    """What a run is; empty, 0: unknown. `server` is the machine whose disks and processors it uses, `machine` its name
+    as a virtual machine; `clients` are the benchmark's own machines, if they are others. `kind` (tool, server,
     parameters) is equal for runs that can be compared.
     """
 
