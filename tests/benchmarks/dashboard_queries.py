@@ -34,7 +34,7 @@ from tests.support.grafana import FILES, Prometheus, Target, Value, View, load, 
 from tests.support.ports import free_address
 
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.why.waits import STAGES
+from benchwatch.why.window import STAGES
 
 _END = 1_790_000_000
 _QUANTILES = ("0.5", "0.95", "0.99", "0.999", "1")

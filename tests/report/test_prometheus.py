@@ -19,14 +19,13 @@ from benchwatch.history.find import find_runs
 from benchwatch.history.replayed_run import timelines
 from benchwatch.history.timeline import Timeline
 from benchwatch.metrics.buckets import Buckets
-from benchwatch.metrics.prometheus import FiringAlert, Prometheus, PrometheusError, Samples
+from benchwatch.metrics.prometheus import FiringAlert, Prometheus, PrometheusError, Samples, Seen
 from benchwatch.plots.benchmark import shown
 from benchwatch.plots.run_view import view
 from benchwatch.plots.slowness import slowness
 from benchwatch.server.run_answers import answers
 from benchwatch.server.run_plots import drawn, machine
 from benchwatch.settings.settings import RunsSettings
-from benchwatch.why.seen import Seen
 from demo_processes import Processes
 from tests.support.pages import Page
 from tests.support.places import RECORDINGS, Place

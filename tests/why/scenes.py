@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchwatch.metrics.prometheus import Samples
-from benchwatch.why.seen import Seen
+from benchwatch.metrics.prometheus import Samples, Seen
 
 T0 = 1_790_000_000.0
 FAULT, LENGTH = 120, 140

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from benchwatch.metrics.prometheus import Samples
-from benchwatch.why.judging import usual_of_kin
-from benchwatch.why.past import explanations
-from benchwatch.why.seen import Seen, seen_run
+from benchwatch.metrics.prometheus import Samples, Seen
+from benchwatch.why.judging import explanations, usual_of_kin
+from benchwatch.why.seen import seen_run
 from tests.lab.why import Recorded
 
 from .scenes import FAULT, HOSTS, LENGTH, T0, gauge, seen

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from benchwatch.metrics.prometheus import Samples
+from benchwatch.metrics.prometheus import Samples, Seen
 from benchwatch.why.explanation import NAMES, NONE, Explanation, period, sentence, waterfall
-from benchwatch.why.judging import slow, why
-from benchwatch.why.seen import Seen, seen_run
+from benchwatch.why.judging import Judge
+from benchwatch.why.seen import seen_run
 
 from . import scenes
 from .scenes import FAULT, LENGTH, T0, gauge, seen
@@ -115,9 +115,10 @@ CASES = {
 def explained(samples: Seen, seconds: int = LENGTH - FAULT - 1) -> Explanation:
     """The explanation of the only slow time, that many seconds after its begin."""
     of = seen_run(samples, "tpcb", T0, T0 + LENGTH)
-    (when,) = slow(of)
+    judge = Judge()
+    (when,) = judge.slow(of)
     assert FAULT - 2 <= when.begin - T0 <= FAULT + 3
-    found = why(of, when, [], when.begin + seconds)
+    found = judge.why(of, when, when.begin + seconds)
     assert found
     return found
 
@@ -202,7 +203,7 @@ def test_a_process_that_was_seen_for_a_moment_is_no_reason() -> None:
 
 def test_a_steady_run_is_never_slow() -> None:
     of = seen_run(seen({}), "tpcb", T0, T0 + LENGTH)
-    assert slow(of) == []
+    assert Judge().slow(of) == []
 
 
 def test_what_no_layer_explains_is_not_guessed_and_says_where_the_time_goes() -> None:

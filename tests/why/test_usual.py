@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from benchwatch.metrics.prometheus import Samples
+from benchwatch.metrics.prometheus import Samples, Seen
 from benchwatch.why.explanation import NONE
-from benchwatch.why.judging import slow, usual_before, why
-from benchwatch.why.seen import Reported, Seen, seen_run
+from benchwatch.why.judging import Judge
+from benchwatch.why.seen import Reported, seen_run
 from benchwatch.why.slow_times import JudgedSeconds, slow_times
 
 from . import scenes
@@ -104,17 +104,19 @@ def test_a_single_slow_second_shortly_before_a_fault_does_not_hide_it() -> None:
         return one._replace(values=np.where(blip, 0.09, one.values))
 
     of = seen_run(Seen(map(course, seen(SLOW | {"active": 0.8}).all())), "tpcb", T0, T0 + LENGTH)
-    times = slow(of)
+    judge = Judge()
+    times = judge.slow(of)
     assert [round(one.begin - T0) for one in times] == [FAULT - 12, FAULT]
-    assert why(of, times[1], times, times[1].begin + 8) is not None
+    assert judge.why(of, times[1], times[1].begin + 8) is not None
 
 
 def test_a_benchmark_that_makes_up_for_lost_time_is_not_slow_again() -> None:
     """At a fixed rate it does what it owes after a stall, with longer latencies."""
     for tps, said in ((2500, False), (1500, True)):
         of = seen_run(seen({"latency": 0.025, "tps": tps, "active": 0.02 * tps}), "tpcb", T0, T0 + LENGTH)
-        times = slow(of)
-        assert (why(of, times[0], times, times[0].begin + 8) is not None) is said
+        judge = Judge()
+        when = judge.slow(of)[0]
+        assert (judge.why(of, when, when.begin + 8) is not None) is said
 
 
 def test_a_latency_that_lasts_becomes_usual() -> None:
@@ -158,9 +160,10 @@ def test_a_database_that_stood_still_is_named_after_it_went_on() -> None:
         return one._replace(times=one.times[kept], values=values[kept])
 
     of = seen_run(Seen(map(course, seen({}).all())), "tpcb", T0, T0 + LENGTH)
-    when = slow(of)[0]
+    judge = Judge()
+    when = judge.slow(of)[0]
     for moment in (when.begin + 4, when.end + 1):
-        found = why(of, when, [], moment)
+        found = judge.why(of, when, moment)
         assert found and found.cause.layer == "database", moment - when.begin
         assert found.cause.text == "PostgreSQL on db1 answered no question at first"
 
@@ -173,19 +176,21 @@ def test_the_network_is_not_blamed_where_processors_are_always_full() -> None:
 
 
 def test_in_its_first_seconds_a_run_is_compared_with_its_kind_then_its_objective_and_says_so() -> None:
-    usual = usual_before(seen_run(seen({}), "tpcb", T0, T0 + FAULT), T0 + FAULT)
+    usual = Judge().usual(seen_run(seen({}), "tpcb", T0, T0 + FAULT), T0 + FAULT)
     young = Seen(
         one._replace(times=one.times[FAULT:], values=one.values[FAULT:]) for one in seen(SLOW | {"active": 0.8}).all()
     )
     of = seen_run(young, "tpcb", T0 + FAULT, T0 + LENGTH)
-    (when,) = slow(of, usual)
-    found = why(of, when, [], when.begin + 10, usual)
+    judge = Judge(usual)
+    (when,) = judge.slow(of)
+    found = judge.why(of, when, when.begin + 10)
     assert found and found.armed == "the last run of its kind"
     assert found.usual.latency == pytest.approx(0.006)
-    assert slow(of) == [], "without either, nothing is said to be slow"
+    assert Judge().slow(of) == [], "without either, nothing is said to be slow"
     objective = of._replace(facts=of.facts._replace(objective=0.01))
-    (when,) = slow(objective)
-    found = why(objective, when, [], when.begin + 10)
+    judge = Judge()
+    (when,) = judge.slow(objective)
+    found = judge.why(objective, when, when.begin + 10)
     assert found and found.armed == "its objective"
 
 
@@ -213,7 +218,7 @@ def test_the_jobs_of_an_operation_together_decide_what_a_mean_operation_waits_fo
         labels = {"run": "tpcb", "worker": "db1", "job": job, "op": op}
         samples.append(gauge("fio_iops", rate, rate, **labels))
         samples.append(gauge("fio_latency_average_seconds", 0.01, 0.01, **labels))
-    found = usual_before(seen_run(Seen(samples), "tpcb", T0, T0 + FAULT), T0 + FAULT)
+    found = Judge().usual(seen_run(Seen(samples), "tpcb", T0, T0 + FAULT), T0 + FAULT)
     assert found
     reads, writes = 0.0005, (0.0008 + 0.001) / 2  # sdc; sdb and sdc
     waited = found.stages["log device"] + found.stages["data device"]

@@ -3,7 +3,7 @@
 import math
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypedDict, TypeVar, cast
 
 import msgspec
@@ -54,6 +54,38 @@ class Samples(NamedTuple):
         fallen = values[:-1][values[1:] < values[:-1]]
         increase = float(values[-1] - values[0] + fallen.sum())
         return increase / float(self.times[last] - self.times[first])
+
+
+class Seen:
+    """Samples by the name of their metric, without what is `kept` seconds older than the newest of a series."""
+
+    def __init__(self, series: Iterable[Samples] = (), kept: float = np.inf) -> None:
+        self._kept = kept
+        self._series: dict[str, dict[frozenset[tuple[str, str]], Samples]] = {}
+        self.add(series)
+
+    def add(self, series: Iterable[Samples]) -> None:
+        """Add samples that are newer than those known."""
+        for one in series:
+            known = self._series.setdefault(one.labels.get("__name__", ""), {})
+            key = frozenset(one.labels.items())
+            if (old := known.get(key)) is None:
+                known[key] = one
+            elif one.times[-1] > old.times[-1]:
+                begin = int(old.times.searchsorted(one.times[-1] - self._kept))
+                new = int(one.times.searchsorted(old.times[-1], side="right"))
+                times = np.concatenate((old.times[begin:], one.times[new:]))
+                known[key] = Samples(old.labels, times, np.concatenate((old.values[begin:], one.values[new:])))
+
+    def of(self, name: str, **labels: str) -> Iterator[Samples]:
+        """The series of a metric with these labels; one that is missing equals an empty one."""
+        for one in self._series.get(name, {}).values():
+            if all(one.labels.get(label, "") == value for label, value in labels.items()):
+                yield one
+
+    def all(self) -> Iterator[Samples]:
+        """All series."""
+        return (one for series in self._series.values() for one in series.values())
 
 
 class FiringAlert(TypedDict, total=False):
@@ -203,3 +235,13 @@ def text(value: str) -> str:
     """A string as written in a query."""
     escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
+
+
+def one_of(values: Iterable[str]) -> str:
+    """A regular expression, as written in a query, that matches these values."""
+    return text("|".join(sorted(map(re.escape, values))))
+
+
+def selector(names: Iterable[str], *matchers: str) -> str:
+    """Selects the series with one of these names, which may be regular expressions, and with these matchers."""
+    return "{" + ",".join((f'__name__=~"{"|".join(names)}"', *matchers)) + "}"

@@ -15,7 +15,7 @@ from ..show.content import Column, TableRow
 from ..values.numbers import clock
 from ..values.printable import in_html
 from ..why.explanation import Explanation, sentence, shown_stages
-from ..why.past import MOST, explanations
+from ..why.judging import MOST, explanations
 from . import theme
 from .axes import Axis, time
 from .plot import Drawing, Plot

@@ -6,21 +6,18 @@ from dataclasses import replace
 from ..values import numbers
 from .explanation import PART, STANDS_OUT, Cause, Explanation
 from .storage import more_used, said_of_wait, slow_disks, storage_causes, waited
-from .waits import OUTSIDE, UNEXPLAINED
-from .window import DATA, LOCK, LOG, OTHER, WORK, Processors
+from .window import DATA, LOCK, LOG, OTHER, OUTSIDE, UNEXPLAINED, WORK, Processors, TimeWindow
 
-_FULL = 0.95
-"""The part of the processors that is busy where none is free."""
+_FULL = 0.95  # the part of the processors that is busy where none is free
 _FREE, _AS_USUAL = 0.75, 0.1
 """Processors that are busy less than that, or hardly more than usual, are ruled out."""
 _PRESSURE, _QUEUE, _STEAL, _RETRANSMITS = 0.1, 0.25, 0.03, 10.0
-"""The least of each figure of a machine that can matter, in its unit."""
 _MEMORY = (
     (0.02, ("node_pressure_memory_waiting_seconds_total",)),
     (1000.0, ("node_vmstat_pgscan_direct",)),
     (100.0, ("node_vmstat_pswpin", "node_vmstat_pswpout")),
 )
-"""The same for the sums of counters of its memory."""
+"""The least of each figure of a machine that can matter, in its unit; for its memory, of sums of counters."""
 
 
 def causes(of: Explanation) -> Iterator[Cause]:
@@ -30,7 +27,7 @@ def causes(of: Explanation) -> Iterator[Cause]:
         return
     if now.silent("node", server) >= 0.5:
         yield Cause("server", f"{server} does not answer: its node_exporter is silent")
-    outside = more[OUTSIDE] + more[UNEXPLAINED]
+    outside, on_devices = more[OUTSIDE] + more[UNEXPLAINED], more[LOG] + more[DATA]
     processors = {host: (now.processors(host), was.processors(host)) for host in {server, *of.facts.clients}}
     hot = {host for host, both in processors.items() if _hot(*both)}
     # Everything takes longer where processors are missing.
@@ -54,11 +51,10 @@ def causes(of: Explanation) -> Iterator[Cause]:
     if not whole:
         yield from silence
         return
+    slow = slow_disks(of)
     longest = now.highest("pg_locks_longest_wait_seconds", host=server)
     lock = Cause("database", _said_of_lock(of, longest), more[LOCK])
     locked = more[LOCK] >= PART * whole and longest >= 0.1
-    slow = slow_disks(of)
-    on_devices = more[LOG] + more[DATA]
     # Behind a slow device, sessions wait for locks too: as long as their holders wait for some I/Os in a row.
     if locked and more[LOCK] > 2 * on_devices and longest >= 8 * max((disk.now for disk in slow), default=0.0):
         yield lock
@@ -94,15 +90,11 @@ def ruled_out(of: Explanation) -> str:
         if not waits or any(one.now >= STANDS_OUT * one.usual for one in waits):
             return ""
         return f"Disks are ruled out: {said_of_wait(of, max(waits, key=lambda one: one.now))}."
-    used = []
-    for host in of.facts.hosts:
-        now, was = of.now.window.processors(host), of.usual.window.processors(host)
-        if now.busy is None or was.busy is None or not are_free(now, was):
-            return ""
-        used.append((now.busy, was.busy, host))
-    if not used:
+    now, was = of.now.window, of.usual.window
+    both = [(host, now.processors(host), was.processors(host)) for host in of.facts.hosts]
+    if not both or any(one.busy is None or usual.busy is None or not are_free(one, usual) for _, one, usual in both):
         return ""
-    busy, usually, host = max(used)
+    busy, usually, host = max((one.busy or 0.0, usual.busy or 0.0, host) for host, one, usual in both)
     return f"Processors are ruled out: those of {host} are {100 * busy:.0f} % busy, usually {100 * usually:.0f} %."
 
 
@@ -161,20 +153,12 @@ def _said_of_checkpoint(of: Explanation) -> str:
     """What a checkpoint does that writes or syncs more than usual, if the data device gets it. Counters of PostgreSQL
     say who asked for it during its pauses and after its end only.
     """
-    host, now = of.facts.server, of.now.window
-    syncing = {"backend_type": "checkpointer", "wait_event": "DataFileSync"}
-    (active, syncs, writes), (were_active, synced, wrote) = (
-        (
-            window.mean("pg_checkpoint_active", host=host) or 0.0,
-            window.mean("pg_waiting_processes", host=host, **syncing) or 0.0,
-            window.rate("pg_buffers_written_bytes_total", host=host, by="checkpointer") or 0.0,
-        )
-        for window in (now, of.usual.window)
-    )
+    host, now, was = of.facts.server, of.now.window, of.usual.window
+    (active, syncs, writes), (were_active, synced, wrote) = _checkpointer(now), _checkpointer(was)
     more = writes >= max(8e6, STANDS_OUT * wrote) or syncs >= max(0.3, STANDS_OUT * synced)
     begun = active >= max(0.9, STANDS_OUT * were_active)
     data = of.facts.of_role("data")
-    twice = any(now.disk(one, "write").rate >= 2 * of.usual.window.disk(one, "write").rate for one in data)
+    twice = any(now.disk(one, "write").rate >= 2 * was.disk(one, "write").rate for one in data)
     if max(active, syncs) < 0.3 or not (more or begun) or not (twice or not data):
         return ""
     lately = replace(now, begin=now.begin - 5)
@@ -191,3 +175,11 @@ def _said_of_checkpoint(of: Explanation) -> str:
     target = now.mean("pg_checkpoint_completion_target_ratio", host=host)
     said += f"; max_wal_size is {size / 2**20:.0f} MiB" if size and requested else ""
     return said + (f", checkpoint_completion_target {target:g}" if target else "")
+
+
+def _checkpointer(of: TimeWindow) -> tuple[float, float, float]:
+    """The parts of the time in which a checkpoint is active and syncs files, and what it writes, bytes a second."""
+    host = of.facts.server
+    syncs = of.mean("pg_waiting_processes", host=host, backend_type="checkpointer", wait_event="DataFileSync")
+    writes = of.rate("pg_buffers_written_bytes_total", host=host, by="checkpointer")
+    return of.mean("pg_checkpoint_active", host=host) or 0.0, syncs or 0.0, writes or 0.0

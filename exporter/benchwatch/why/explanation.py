@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..show.content import Column, Table, TableRow
 from ..values import numbers
 from .seen import RunFacts
-from .waits import STAGES, Waits
+from .window import STAGES, Waits
 
 NONE = "none"
 """The layer of a slow time that no layer explains."""
@@ -30,16 +30,13 @@ NAMES = {
 """Layers for people."""
 BELOW = frozenset({"path", "frontend", "oplog", "read_source", "cvm_queue", "backend"})
 """Layers below a device of the guest."""
-PART = 0.3
-"""The part of what a run is slower that a layer must explain."""
-STANDS_OUT = 3.0
-"""The multiple of the usual at which something stands out."""
-_NOTICEABLE = 0.1
-"""The part of the usual latency that is noticeable."""
-_ALL = 0.995
-"""The part of an increase that is said to be all of it."""
-_SHOWN = 0.005
-"""The part of the longer operation that a stage must have to be shown."""
+PART, STANDS_OUT = 0.3, 3.0
+"""The part of what a run is slower that a layer must explain; the multiple of the usual at which something stands out.
+"""
+_NOTICEABLE, _ALL, _SHOWN = 0.1, 0.995, 0.005
+"""The parts of the usual latency that are noticeable; of an increase that are said to be all of it; of the longer
+operation that a stage must have to be shown.
+"""
 
 
 class Cause(NamedTuple):
@@ -51,23 +48,21 @@ class Cause(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """Why a run was slow up to a moment."""
+    """Why a run was slow from a moment on, as looked at up to another, Unix seconds; `armed` says whose usual it is
+    compared with, `unseen` what is not measured (a clause each), and `ruled_out` is a sentence: what is not the cause.
+    """
 
     facts: RunFacts
     begin: float
     moment: float
-    """Up to when it was looked at, Unix seconds."""
     usual: Waits
     now: Waits
     armed: str
-    """Whose usual it is compared with."""
     unseen: tuple[str, ...] = ()
-    """What is not measured: a clause each."""
     cause: Cause = Cause(NONE, "")
     ruled_out: str = ""
-    """A sentence: what is not the cause, and the figures that say so."""
     end: float = 0.0
-    """When the slow time ended, or up to when it is known, Unix seconds; 0: not looked for."""
+    """When the slow time ended, or up to when it is known; 0: not looked for."""
     over: bool = False
     """Whether it has ended."""
 
@@ -84,41 +79,27 @@ class Explanation(NamedTuple):
 
 def sentence(of: Explanation) -> str:
     """Why, such as: pgbench on db1 takes 49 ms a transaction, usually 6 ms. 38 ms of the 43 ms increase are ..."""
-    who = f"{of.facts.tool or 'the benchmark'}{f' on {of.facts.server}' if of.facts.server else ''}"
-    one = (of.facts.roles.operations if of.facts.roles else "operations").removesuffix("s")
+    facts, now = of.facts, of.now
+    who = f"{facts.tool or 'the benchmark'}{f' on {facts.server}' if facts.server else ''}"
+    one = (facts.roles.operations if facts.roles else "operations").removesuffix("s")
     usual = f"{numbers.rate_in_full(of.usual.rate)} {one}s/s"
-    if of.now.stuck:
+    # The seconds of which a figure is the mean: those of the slow time up to now, or its first ones.
+    first = "the first " if of.over and of.end > of.moment + 2 else ""
+    window = f"mean of {first}{(min(of.moment, of.end) if of.over else of.moment) - of.begin:.0f} s"
+    if now.stuck:
         said = f"{who} completes next to nothing for {numbers.duration(of.moment - of.begin)}, usually {usual}."
     elif of.slower:
         article = "an" if one[0] in "aeiouI" else "a"
-        said = f"{who} takes {time(of.now.latency)} {article} {one} ({_window(of)}), usually {time(of.usual.latency)}."
+        said = f"{who} takes {time(now.latency)} {article} {one} ({window}), usually {time(of.usual.latency)}."
     else:
-        said = f"{who} does {numbers.rate_in_full(of.now.rate)} {one}s/s ({_window(of)}), usually {usual}."
-    unseen = f" Not seen: {', '.join(of.unseen)}." if of.unseen else ""
-    return " ".join(filter(None, (said, _said_of_cause(of), of.ruled_out, _said_of_objective(of)))) + unseen
-
-
-def period(of: Explanation, date: bool = False) -> str:
-    """From when to when, UTC: slow since 18:05:12, still slow; was slow 18:05:12 to 18:06:01 (49 s), over."""
-    begin, end = (datetime.fromtimestamp(moment, UTC) for moment in (of.begin, of.end))
-    day = f"{begin:%Y-%m-%d} " if date else ""
-    if not of.over:
-        return f"slow since {day}{begin:%H:%M:%S} UTC, still slow"
-    return f"was slow {day}{begin:%H:%M:%S} to {end:%H:%M:%S} UTC ({numbers.duration(of.end - of.begin)}), over"
-
-
-def _window(of: Explanation) -> str:
-    """Of which seconds a figure is the mean: those of the slow time up to now, or its first ones."""
-    first = "the first " if of.over and of.end > of.moment + 2 else ""
-    last = min(of.moment, of.end) if of.over else of.moment
-    return f"mean of {first}{last - of.begin:.0f} s"
-
-
-def _said_of_objective(of: Explanation) -> str:
-    if of.facts.objective is None:
-        return ""
-    missed = of.now.stuck or of.now.latency > of.facts.objective
-    return f"The objective, a mean below {time(of.facts.objective)}, is {'missed' if missed else 'met'}."
+        said = f"{who} does {numbers.rate_in_full(now.rate)} {one}s/s ({window}), usually {usual}."
+    found = [said, _said_of_cause(of), of.ruled_out]
+    if facts.objective is not None:
+        missed = "missed" if now.stuck or now.latency > facts.objective else "met"
+        found.append(f"The objective, a mean below {time(facts.objective)}, is {missed}.")
+    if of.unseen:
+        found.append(f"Not seen: {', '.join(of.unseen)}.")
+    return " ".join(filter(None, found))
 
 
 def _said_of_cause(of: Explanation) -> str:
@@ -131,21 +112,28 @@ def _said_of_cause(of: Explanation) -> str:
     name = NAMES[layer]
     if seconds is None or not whole or seconds <= 0:
         return f"{name[0].upper()}{name[1:]}: {text}."
-    part = f"{time(seconds)} of the {time(whole)} increase are"
-    increase = part if seconds < _ALL * whole else "All of the increase is"
-    return f"{increase} due to the {name}: {text}."
+    part = f"{time(seconds)} of the {time(whole)} increase are" if seconds < _ALL * whole else "All of the increase is"
+    return f"{part} due to the {name}: {text}."
+
+
+def period(of: Explanation, date: bool = False) -> str:
+    """From when to when, UTC: slow since 18:05:12, still slow; was slow 18:05:12 to 18:06:01 (49 s), over."""
+    begin, end = (datetime.fromtimestamp(moment, UTC) for moment in (of.begin, of.end))
+    day = f"{begin:%Y-%m-%d} " if date else ""
+    if not of.over:
+        return f"slow since {day}{begin:%H:%M:%S} UTC, still slow"
+    return f"was slow {day}{begin:%H:%M:%S} to {end:%H:%M:%S} UTC ({numbers.duration(of.end - of.begin)}), over"
 
 
 def waterfall(of: Explanation) -> Table:
     """The stages of an operation, usually and while it is slow; each column adds up to its last row."""
-    slow = "slow" if of.over else "now"
-    columns = [Column("a mean operation waits for", right=False), Column("usually"), Column(slow), Column("more")]
-    rows = [*shown_stages(of).items(), ("total", (of.usual.latency, of.now.latency))]
+    names = "usually", "slow" if of.over else "now", "more"
+    stages = {**shown_stages(of), "total": (of.usual.latency, of.now.latency)}
     return Table(
-        columns,
+        [Column("a mean operation waits for", right=False), *map(Column, names)],
         [
             TableRow([stage, *(f"{1000 * seconds:.2f} ms" for seconds in (before, now, now - before))])
-            for stage, (before, now) in rows
+            for stage, (before, now) in stages.items()
         ],
     )
 

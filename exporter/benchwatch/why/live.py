@@ -11,25 +11,22 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 
-from ..metrics.prometheus import Prometheus, PrometheusError, Samples
+from ..metrics.prometheus import Prometheus, PrometheusError, Samples, Seen
 from ..metrics.samples import Sample
 from .explanation import BELOW, NONE, Explanation, sentence
 from .exported import INFO, MESSAGE, SECONDS, SINCE, UP
-from .judging import BEFORE, FIRST, LOOKED, OVER, slow, usual_of_kin, why
-from .seen import Seen, SeenRun, samples_of_runs, seen_run, surrounded
-from .slow_times import USUAL, JudgedSeconds
-from .waits import Waits
+from .judging import BEFORE, FIRST, LOOKED, OVER, Judge, usual_of_kin
+from .seen import SeenRun, samples_of_runs, seen_run, surrounded
+from .slow_times import USUAL
 
 _log = logging.getLogger(__name__)
 
 _NOW = '{__name__=~"run:benchmark_slow:info|run:benchwatch_run_state:begun"}'
 """The runs that are active, and those of them that are slow by the rules."""
-TIMEOUT = 2.0
-"""Seconds for an answer."""
+TIMEOUT = 2.0  # seconds for an answer
 _KEPT, _ANEW, _TOGETHER = 420.0, 3.0, 10.0
 """Seconds of samples: kept; asked for again each second; up to which one question is for several runs."""
-_YOUNG = 45.0
-"""Seconds for which a run is watched closely."""
+_YOUNG = 45.0  # seconds for which a run is watched closely
 _HELD, _SETTLED, _CHANGES = 5.0, 15.0, 10.0
 """Seconds since a slow time began: for which people are not told yet, as the first seconds show neither the process
 that competes nor always the right layer; after which its sentence is written once more, with figures that have settled;
@@ -46,13 +43,9 @@ _FORGOTTEN = 600.0
 class _Watched:
     """One active run, and what is said of it while it is slow."""
 
-    def __init__(self, prometheus: Prometheus, run: str, now: float) -> None:
-        self._prometheus = prometheus
-        self._run = run
-        self.first = now
-        self.slow_at = 0.0
-        self._kin: Waits | None = None
-        self._kin_asked = False
+    def __init__(self, run: str, now: float) -> None:
+        self.run, self.first, self.slow_at = run, now, 0.0
+        self._judge: Judge | None = None
         self._layer = ""
         """That of the last look."""
         self._forget()
@@ -61,13 +54,7 @@ class _Watched:
         self.said: Explanation | None = None
         """What is exported, with `text`. Both change seldom and together, so that a latency is one number in both."""
         self._seen, self._asked, self._asked_around = Seen(kept=_KEPT), 0.0, 0.0
-        self._judged: dict[tuple[str, ...], JudgedSeconds] = {}
-        self._usual: dict[tuple[float, float], Waits] = {}
-
-    def _say(self, found: Explanation, now: float) -> None:
-        if self.said is None:
-            self.since, self.told, self.corrected = found.begin, False, False
-        self.said, self.text, self._age = found, sentence(found), now - found.begin
+        self._judge = self._judge and Judge(self._judge.kin)
 
     @property
     def where(self) -> tuple[str, str]:
@@ -87,62 +74,64 @@ class _Watched:
         wait = _SELDOM if lasts else 0.0 if slow_lately < OVER or closely else _AFTERWARDS
         return max(self._asked - _ANEW, now - _KEPT) if now - self._asked >= wait else None
 
-    def look(self, new: Iterable[Samples], now: float) -> float | None:
+    def look(self, prometheus: Prometheus, new: Iterable[Samples], now: float) -> float | None:
         """Look at it with these new samples. Returns from when on its machines are of interest; None: it is not slow.
         Raises PrometheusError.
         """
         self._seen.add(new)
         self._asked = now
-        of = seen_run(self._seen, self._run, now - _KEPT, now)
-        if of.parts and not self._kin_asked:
-            self._kin, self._kin_asked = usual_of_kin(self._prometheus, of, now), True
-        times = slow(of, self._kin, self._judged)
+        of = seen_run(self._seen, self.run, now - _KEPT, now)
+        if self._judge is None and of.parts:
+            self._judge = Judge(usual_of_kin(prometheus, of, now))
+        times = self._judge.slow(of) if self._judge else []
         when = next((one for one in reversed(times) if one.end >= now - OVER), None)
         if when is None or when.end - when.begin < FIRST:
             self.said = None  # a single slow second wakes nobody
             return None
-        self.slow, self._times, self._when = of, times, when
+        self.slow, self._when = of, when
         return max(self._asked_around - _ANEW, when.begin - BEFORE)
 
     def explain(self, of: SeenRun, now: float) -> None:
-        """Say why it is slow, as seen with what is around it."""
+        """Find why it is slow, as seen with what is around it. Say a layer that is found twice in a row, once more when
+        its figures have settled, and one other layer later.
+        """
         when, self._asked_around = self._when, now
         self.slow_at = max(self.slow_at, when.end)
         if self.said and self.said.begin < when.begin - OVER:
             self.said = None
-        if found := why(of, when, self._times, now, self._kin, self._usual):
-            again, self._layer = self._layer == found.cause.layer, found.cause.layer
-            self._change(found, again, now)
-
-    def _change(self, found: Explanation, again: bool, now: float) -> None:
-        """Say a layer that was found twice in a row (`again`), and one other layer later."""
+        found = self._judge.why(of, when, now) if self._judge else None
+        if found is None:
+            return
         layer, age = found.cause.layer, now - found.begin
-        if layer == NONE and (self.said or age < _SETTLED):
-            return
+        again, self._layer = self._layer == layer, layer
         if self.said is None:
-            if again:
-                self._say(found, now)
-            return
-        known = self.said.cause.layer
-        if layer == known:
+            if again and (layer != NONE or age >= _SETTLED):
+                self.since, self.told, self.corrected = found.begin, False, False
+                self._say(found, age)
+        elif layer == self.where[1] != NONE:
             if any(self._age < moment <= age for moment in (_HELD, _SETTLED, LOOKED)):
-                self._say(found, now)
-            return
-        # The one other layer is kept for what a CVM shows below, which is the same for both devices.
-        other_device = {known, layer} <= _DEVICES and found.facts.machine
-        better = known == NONE or (layer in BELOW and known not in BELOW) or (age <= _CHANGES and not other_device)
-        if better and again and not self.corrected:
-            self._say(found, now)
+                self._say(found, age)
+        elif layer != NONE and again and not self.corrected and self._is_better(found, age):
             self.corrected = self.told
+            self._say(found, age)
+
+    def _is_better(self, found: Explanation, age: float) -> bool:
+        """Whether another layer replaces the one that is said. What a CVM shows below is the same for both devices."""
+        known, layer = self.where[1], found.cause.layer
+        other_device = {known, layer} <= _DEVICES and found.facts.machine
+        return known == NONE or (layer in BELOW and known not in BELOW) or (age <= _CHANGES and not other_device)
+
+    def _say(self, found: Explanation, age: float) -> None:
+        self.said, self.text, self._age = found, sentence(found), age
 
 
-def _together(wanted: Iterable[tuple[float | None, str]], now: float) -> Iterator[tuple[float, list[str]]]:
+def _together(wanted: Iterable[tuple[float | None, _Watched]], now: float) -> list[tuple[float, list[_Watched]]]:
     """The runs of which samples are wanted from a moment on (None: none), those together whose answers are short."""
-    groups: dict[tuple[float, str], list[str]] = {}
-    for begin, run in wanted:
+    groups: dict[tuple[float, str], list[_Watched]] = {}
+    for begin, one in wanted:
         if begin is not None:
-            groups.setdefault((begin, "" if now - begin <= _TOGETHER else run), []).append(run)
-    return ((begin, runs) for (begin, _), runs in groups.items())
+            groups.setdefault((begin, "" if now - begin <= _TOGETHER else one.run), []).append(one)
+    return [(begin, runs) for (begin, _), runs in groups.items()]
 
 
 class Engine:
@@ -195,27 +184,24 @@ class Engine:
         self.version = tuple(self._samples(now))
 
     def _ask(self, now: float) -> None:
-        found = self._prometheus.at(_NOW, now)
-        named = [(run, labels.get("__name__", "")) for labels, _ in found if (run := labels.get("run"))]
-        for run, _ in sorted(named):
+        found = ((labels.get("run", ""), labels.get("__name__", "")) for labels, _ in self._prometheus.at(_NOW, now))
+        active = sorted((run, name) for run, name in found if run)
+        for run, name in active:
             if run not in self._runs:
-                self._runs[run] = _Watched(self._prometheus, run, now)
-        for run in self._runs.keys() - {run for run, _ in named}:
-            if now - self._runs[run].first > _FORGOTTEN or self._runs[run].said is None:
-                del self._runs[run]
-        for run, name in named:
+                self._runs[run] = _Watched(run, now)
             if "slow" in name:
                 self._runs[run].slow_at = now
-        around: list[tuple[float | None, str]] = []
-        for begin, runs in _together([(one.asks_from(now), run) for run, one in self._runs.items()], now):
-            new = samples_of_runs(self._prometheus, runs, begin, now)
-            for run in runs:
-                own = [one for one in new if one.labels.get("run") == run]
-                around.append((self._runs[run].look(own, now), run))
+        for run in self._runs.keys() - {run for run, _ in active}:
+            if now - self._runs[run].first > _FORGOTTEN or self._runs[run].said is None:
+                del self._runs[run]
+        around: list[tuple[float | None, _Watched]] = []
+        for begin, runs in _together([(one.asks_from(now), one) for one in self._runs.values()], now):
+            new = samples_of_runs(self._prometheus, [one.run for one in runs], begin, now)
+            for one in runs:
+                own = (series for series in new if series.labels.get("run") == one.run)
+                around.append((one.look(self._prometheus, own, now), one))
         for begin, runs in _together(around, now):
-            slow_ones = [self._runs[run] for run in runs]
-            seen = surrounded(self._prometheus, [one.slow for one in slow_ones], begin, now)
-            for one, of in zip(slow_ones, seen, strict=True):
+            for one, of in zip(runs, surrounded(self._prometheus, [one.slow for one in runs], begin, now), strict=True):
                 one.explain(of, now)
 
     def _samples(self, now: float) -> Iterator[Sample]:

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from ..metrics.prometheus import Array
 from .seen import Reported
 
-USUAL = 300.0
-"""Seconds before a moment that say what is usual then."""
+USUAL = 300.0  # seconds before a moment that say what is usual then
 ITSELF = "its own last minutes"
 _ARMED, _EVERY, _APART, _LATE = 30, 15, 5, 5
 """Seconds: after which a series is its own usual; for which one usual counts; without slow ones, a slow time ends; of
@@ -34,8 +33,7 @@ _WORSE, _WORSENS = 3.0, 5
 """The multiple of all latencies so far from which on a slow time is another one, if three seconds in a row have it; and
 after how many seconds: at first, each is worse than the one before.
 """
-_FLOOR = 0.00025
-"""Seconds by which a latency must exceed the usual, as for LatencySpike."""
+_FLOOR = 0.00025  # seconds by which a latency must exceed the usual, as for LatencySpike
 _ENOUGH, _COUNTED = 50.0, 60
 """Operations that make a mean; the most seconds that are taken together to have as many."""
 
@@ -49,13 +47,13 @@ class SlowTime(NamedTuple):
 
 
 class JudgedSeconds(NamedTuple):
-    """The seconds of a part from `first` on, Unix time."""
+    """The seconds of a part from `first` on, Unix time: whether each was slow; 0: it counts as usual, 1: as slow, 2: as
+    slow by far.
+    """
 
     first: int
     slow: NDArray[np.bool_]
-    """Whether each was slow."""
     strange: NDArray[np.int8]
-    """0: usual; 1: slow; 2: slow by far."""
 
 
 def slow_times(
@@ -68,22 +66,17 @@ def slow_times(
     says where that comes from. `judged` is what was found a moment ago, by part, and is brought up to date: it stays,
     although the seconds that it was compared with are no longer seen.
     """
-    if not parts:
-        return []
     judged = {} if judged is None else judged
     for part in parts:
         judged[part.name] = _judged(part, before, judged.get(part.name))
-    moments = np.flatnonzero(np.any([judged[part.name].slow for part in parts], axis=0))
+    moments = np.flatnonzero(np.any([judged[part.name].slow for part in parts], axis=0)) if parts else np.empty(0)
     if not len(moments):
         return []
-    begins = np.flatnonzero(np.concatenate(([True], np.diff(moments) > _APART)))
-    ends = np.append(begins[1:], len(moments)) - 1
-    first = parts[0].first
-    began = min(int(np.argmax(~np.isnan(part.rate))) for part in parts)
+    first, began = parts[0].first, min(int(np.argmax(~np.isnan(part.rate))) for part in parts)
     return [
         SlowTime(first + float(begin), first + float(end) + 1, armed if begin - began < _ARMED else ITSELF)
-        for longer in zip(moments[begins], moments[ends], strict=True)
-        for begin, end in _spans(parts, *longer)
+        for longer in np.split(moments, np.flatnonzero(np.diff(moments) > _APART) + 1)
+        for begin, end in _spans(parts, longer[0], longer[-1])
     ]
 
 
