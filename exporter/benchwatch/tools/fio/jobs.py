@@ -133,6 +133,20 @@ def verifies(options: Options) -> bool:
     return bool(writes) and given not in ("0", "none") and reads_again
 
 
+def adds_up_jobs(job: Job) -> bool:
+    """Whether fio certainly added several jobs up under the name of the first, with the options of the last.
+
+    group_reporting does that: the options then have another name, or their rw= lacks an operation that was done. The
+    reads of a verifying job are its own, as are all operations in fio's normal report, which has no such options.
+    """
+    if job.pid:
+        return False
+    if job.own_options.get("name", job.jobname) != job.jobname:
+        return True
+    done = {name for name in ("read", "write", "trim") if (part := getattr(job, name)) and part.total_ios}
+    return not done <= {*operations(job.options), *(("read",) if verifies(job.options) else ())}
+
+
 def target(options: Options, name: str, operation: str) -> int | None:
     """The rate that the option `rate_iops` (operations a second) or `rate` (bytes a second) sets; None without one.
 
