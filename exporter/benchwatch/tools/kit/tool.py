@@ -174,6 +174,7 @@ class TextTool:
     """The unit to which it rounds the times in its reports, seconds; 0: they are exact, or it has none."""
     time_limit: str = ""
     """See Tool, like the following; it follows from Options with a length."""
+    rate_limit: str = ""
     program: str = ""
     advice: str = ""
     example: str = ""
@@ -218,6 +219,7 @@ class TextTool:
             recognise=self.recognise,
             state=lambda _: KitState(self.families, self.roles, self.rounding),
             time_limit=re.compile(limit) if limit else None,
+            rate_limit=re.compile(self.rate_limit) if self.rate_limit else None,
             program=self.program,
             advice=self.advice,
             example=self.example,
