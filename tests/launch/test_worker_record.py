@@ -47,6 +47,15 @@ def test_a_start_that_failed_before_anything_was_measured_is_replaced(place: Lau
     assert place.record("a")["exit_code"] == 0
 
 
+@pytest.mark.parametrize("name", ["runs", "runs/a"])
+def test_a_link_to_nothing_is_not_taken_for_a_run(place: Launchpad, name: str) -> None:
+    link = place.runs.parent / name
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to("nothing")
+    why = f"{name} already exists and is not a folder: choose another --name or --runs.path"
+    assert run(place, "exit 0") == (2, [f"benchwatch: {why}"])
+
+
 def test_a_worker_that_follows_those_of_its_run_is_said_not_to_be_added_to_them(
     place: Launchpad,
 ) -> None:

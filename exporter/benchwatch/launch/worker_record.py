@@ -97,7 +97,10 @@ class RunRecord:
             self._lock = os.open(self.file("out"), os.O_WRONLY | os.O_CREAT, 0o666)
             with suppress(OSError):  # a file system without locks
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except FileExistsError:
+        except FileExistsError as error:
+            if Path(error.filename) != self.path:  # such as a link to nothing
+                why = f"{error.filename} already exists and is not a folder: choose another --name or --runs.path"
+                raise UserError(why) from None
             raise UserError(f"{self.path} already exists: choose another --name or --worker") from None
         except OSError as error:
             self._restore()
