@@ -196,6 +196,7 @@ def test_follow_sends_what_comes_and_the_rest_at_the_end(tmp_path: Path) -> None
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
     )
     assert process.stderr
+    assert process.stderr.readline() == f"benchwatch: {runs} does not exist yet: waiting for it\n".encode()
     write(runs / "a", {"db1.out": b"one\n"})
     line = process.stderr.readline()
     assert (
