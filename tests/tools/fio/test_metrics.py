@@ -174,6 +174,19 @@ def test_jobs_that_fio_adds_up_read_and_write_without_a_rate_of_either() -> None
     assert not [key for key in exported if key[0].startswith("fio_target")]
 
 
+def test_a_job_whose_long_name_fio_cuts_is_one_job() -> None:
+    name = "json-percentile-one-op-3.33.out"
+    (job,) = documents_of(name)[-1]["jobs"]
+    cut, whole = job["jobname"] + "j" * 125, job["jobname"] + "j" * 160
+    text = data_of(name).replace(
+        b'"jobname" : "%s"' % job["jobname"].encode(), b'"jobname" : "%s"' % cut[:127].encode()
+    )
+    text = text.replace(
+        b'"name" : "%s"' % job["jobname"].encode(), b'"name" : "%s", "rate_iops" : "7"' % whole.encode()
+    )
+    assert values(state_of(text))["fio_target_iops", cut[:127], "read"] == 7
+
+
 def test_jobs_that_fio_adds_up_are_known_by_what_they_did_where_options_have_no_name() -> None:
     named = data_of("json-group-second-job-3.33.out")
     text = named.replace(b'        "name" : "write",\n', b"")

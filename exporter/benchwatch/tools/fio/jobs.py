@@ -30,6 +30,8 @@ _OPERATIONS = {
     "trimwrite": ("write", "trim"),
 }
 """By rw= without `rand`."""
+_LONGEST_NAME = 120
+"""Characters of a job's name that fio certainly prints: it cuts names after 127 bytes."""
 _PLACES = {"read": 0, "write": 1, "trim": 2}
 _SIZE = re.compile(r"\+?(?:0x([0-9a-f]{1,16})|(\d{1,19}))([kmgtp]?)(ib|i|b|)", re.IGNORECASE)
 _TIME = re.compile(r"(\d{1,18})(us|usec|ms|msec|s|m|h|d|)", re.IGNORECASE)
@@ -141,7 +143,7 @@ def adds_up_jobs(job: Job) -> bool:
     """
     if job.pid:
         return False
-    if job.own_options.get("name", job.jobname) != job.jobname:
+    if job.own_options.get("name", job.jobname)[:_LONGEST_NAME] != job.jobname[:_LONGEST_NAME]:
         return True
     done = {name for name in ("read", "write", "trim") if (part := getattr(job, name)) and part.total_ios}
     return not done <= {*operations(job.options), *(("read",) if verifies(job.options) else ())}
