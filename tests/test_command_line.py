@@ -222,6 +222,12 @@ def test_standard_output_that_is_full_is_said_and_the_command_has_failed() -> No
     assert _ended("benchwatch show tpcb-15.18.out >/dev/full") == (1, full)
 
 
+def test_that_the_current_folder_was_removed_is_said(tmp_path: Path) -> None:
+    removed = f"mkdir {tmp_path}/gone; cd {tmp_path}/gone; rmdir {tmp_path}/gone; "
+    said = "benchwatch: the current folder was removed: change to one that exists\n"
+    assert _ended(f"{removed}benchwatch show a") == (2, said)
+
+
 def test_a_reader_that_has_seen_enough_of_a_comparison_is_no_failure() -> None:
     shell = "benchwatch compare tpcb-15.18.out tpcb-13.16.out | true; exit ${PIPESTATUS[0]}"
     assert _ended(shell) == (0, "")

@@ -17,7 +17,7 @@ import msgspec
 from .settings.settings import load_settings
 from .values.addresses import DEFAULT_EXPORTER, server_url
 from .values.arguments import CommandParser, overview
-from .values.errors import EXIT_CODES, FAILED, UserError
+from .values.errors import EXIT_CODES, FAILED, WRONG_USE, UserError
 from .values.printable import LogFormatter, say
 from .values.version import VERSION
 
@@ -72,6 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
+        if isinstance(error, FileNotFoundError) and error.filename is None:  # of getcwd
+            say("the current folder was removed: change to one that exists")
+            return WRONG_USE
         if isinstance(error, OSError) and error.filename is None:
             _drop_output()
             say(f"the output cannot be written: {error.strerror or error}")

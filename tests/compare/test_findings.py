@@ -1,5 +1,6 @@
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -244,6 +245,32 @@ def test_why_there_is_no_verdict_is_said(findings: Findings, tmp_path: Path) -> 
     assert findings("no_verdict", one, two) == [
         "no verdict, because the main measures differ: that of free is TPS, that of given is latency mean"
     ]
+
+
+@pytest.mark.parametrize(
+    ("options", "sets_rate"),
+    [
+        ("-b 200M", True),
+        ("-Rub200M", True),
+        ("--bitrate=200M", True),
+        ("--bandwidth 200M", True),
+        ("-u", True),
+        ("-b 0", False),
+        ("-u -b 0", False),
+        ("--udp --bitrate=0", False),
+        ("--bidir -P 4", False),
+    ],
+)
+def test_a_rate_that_only_the_command_names_is_fixed(
+    findings: Findings, tmp_path: Path, recordings: Path, options: str, sets_rate: bool
+) -> None:
+    runs = [tmp_path / "one", tmp_path / "two"]
+    for run in runs:
+        run.mkdir()
+        shutil.copy(recordings / "iperf3/text-tcp-3.12.out", run / "c.out")
+        (run / "run.yaml").write_text(f"command: iperf3 -c db1 -t 4 {options}\n")
+    said = "no verdict, because the command sets the rate and iperf3 measures no latency"
+    assert findings("no_verdict", *runs) == ([said] if sets_rate else [])
 
 
 def test_fixed_rates_without_a_latency_have_no_verdict_but_stalls(

@@ -68,6 +68,15 @@ def test_a_log_stays_in_memory_and_is_named_if_the_folder_takes_it_no_more(
     assert record.file("7").read_text() == "a line\n"
 
 
+def test_a_log_comes_to_the_folder_to_which_its_run_was_renamed(record: RunRecord, files: OwnFiles, log: Path) -> None:
+    files.link(1)
+    renamed = record.folder.rename(record.folder.with_name("b"))
+    assert files.keep() == ""
+    assert not (renamed / "db1.7").is_symlink()
+    assert (renamed / "db1.7").read_text() == "a line\n"
+    assert not log.parent.exists()
+
+
 def test_what_leaves_memory_is_on_disk_first(
     record: RunRecord, files: OwnFiles, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,6 +106,18 @@ def test_logs_that_a_killed_launcher_left_in_memory_come_to_the_run(record: RunR
     assert [record.file(number).read_text() for number in ("7", "7.1")] == ["a line\n", "another\n"]
     assert not record.file("7").is_symlink() and not killed.parent.exists()
     assert list(rescue(record.folder.parent)) == []
+
+
+def test_logs_that_a_killed_launcher_left_in_memory_come_to_a_run_that_was_renamed(
+    record: RunRecord, killed: Path
+) -> None:
+    record.file("7").symlink_to(killed)
+    renamed = record.folder.rename(record.folder.with_name("b"))
+    assert list(rescue(record.folder.parent)) == [
+        f"{renamed} now has its log, which an earlier launcher left in memory"
+    ]
+    assert (renamed / "db1.7").read_text() == "a line\n"
+    assert not killed.parent.exists()
 
 
 def test_the_log_of_a_launcher_that_lives_stays_in_memory(record: RunRecord, log: Path) -> None:

@@ -153,7 +153,7 @@ def test_of_a_server_that_is_no_exporter_only_the_status_is_said(record: RunReco
         address = f"127.0.0.1:{server.server_port}"
         delivery = Delivery(f"http://{address}", record)
         reason = "501 Unsupported method ('PUT')"
-        assert delivery.start() == f"{address} cannot be reached now ({reason}): retrying"
+        assert delivery.start() == f"{address} cannot take the push now ({reason}): retrying"
         delivery.withdraw()
         server.shutdown()
 
@@ -201,7 +201,7 @@ def test_an_exporter_without_a_place_or_room_for_now_is_tried_again(
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         delivery = Delivery(f"http://127.0.0.1:{server.server_port}", record)
-        assert delivery.start() == f"127.0.0.1:{server.server_port} cannot be reached now (no place): retrying"
+        assert delivery.start() == f"127.0.0.1:{server.server_port} cannot take the push now (no place): retrying"
         record.file("out").write_bytes(b"one\n")
         eventually(lambda: len(taken) == 2, "record and output are taken")
         assert delivery.finish() == ""

@@ -94,6 +94,16 @@ def test_another_run_of_that_name_is_refused_and_left_alone(
     assert there == {"a/db1.out": b"another\n", "a/db1.yaml": b"exit_code: 1\n"}
 
 
+def test_an_exporter_without_room_is_not_taken_for_one_that_does_not_run(
+    server: Served, runs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("benchwatch.runs.append.free_bytes", lambda _: 5)
+    assert main(["push", server.url, str(runs / "a")]) == 1
+    address = server.url.removeprefix("http://")
+    why = "the pushes' file system has 5 bytes free; 1073741824 must stay free (push.keep_free_bytes)"
+    assert capsys.readouterr().err == f"benchwatch: {address} cannot take the push now: {why}\n"
+
+
 def test_names_that_the_exporter_does_not_take_are_refused_by_it(
     server: Served, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -186,6 +196,7 @@ def test_follow_sends_what_comes_and_the_rest_at_the_end(tmp_path: Path) -> None
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
     )
     assert process.stderr
+    assert process.stderr.readline() == f"benchwatch: {runs} does not exist yet: waiting for it\n".encode()
     write(runs / "a", {"db1.out": b"one\n"})
     line = process.stderr.readline()
     assert (

@@ -5,7 +5,9 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,12 +47,64 @@ def test_a_start_that_failed_before_anything_was_measured_is_replaced(place: Lau
     assert place.record("a")["exit_code"] == 0
 
 
+@pytest.mark.parametrize("name", ["runs", "runs/a"])
+def test_a_link_to_nothing_is_not_taken_for_a_run(place: Launchpad, name: str) -> None:
+    link = place.runs.parent / name
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to("nothing")
+    why = f"{name} already exists and is not a folder: choose another --name or --runs.path"
+    assert run(place, "exit 0") == (2, [f"benchwatch: {why}"])
+
+
 def test_a_worker_that_follows_those_of_its_run_is_said_not_to_be_added_to_them(
     place: Launchpad,
 ) -> None:
     said = "benchwatch: runs/a has db1, which had already ended: results will not add db2 to theirs"
     assert said not in run(place, f"echo '{REPORTS}' >&2", "--worker", "db1")[1]
     assert said in run(place, f"echo '{REPORTS}' >&2", "--worker", "db2")[1]
+
+
+@pytest.mark.parametrize("room", [1000, 12])
+def test_on_a_full_disk_a_record_takes_what_has_room_in_its_last_block_or_stays_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    record = RunRecord(tmp_path, "a", "db1")
+    record.create()
+    record.write(start=1790000000.0)
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    begins = Path.open
+
+    def opened(path: Path, mode: str = "r", *options: Any, **more: Any) -> Any:
+        if mode == "w":
+            raise full
+        return Cramped(begins(path, mode, *options, **more), room)
+
+    monkeypatch.setattr(Path, "open", opened)
+    with nullcontext() if room > 12 else pytest.raises(OSError, match="No space left"):
+        record.write(end=1790000060.0, exit_code=0)
+    monkeypatch.undo()
+    added = "end: 1790000060.0\nexit_code: 0\n" if room > 12 else ""
+    assert record.path.read_text() == f"start: 1790000000.0\n{added}"
+    record.release()
+
+
+class Cramped:
+    """A file on a disk with room for so many bytes."""
+
+    def __init__(self, file: Any, room: int) -> None:
+        self._file, self._room = file, room
+
+    def __enter__(self) -> "Cramped":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def write(self, data: bytes) -> int:
+        return int(self._file.write(data[: self._room]))
 
 
 @pytest.mark.parametrize("record", ["", "command: [pgbench, -S]\n"])

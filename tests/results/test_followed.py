@@ -136,7 +136,7 @@ def test_each_is_compared_with_the_one_of_its_name(capsys: pytest.CaptureFixture
         for one in json.loads(out)["comparisons"]
     }
     assert found == {f"old/{name}": (f"new/{name}", 1.0) for name in "abc"}
-    assert err == "benchwatch: not compared: new/d: not every run has workers of these names\n"
+    assert err == "benchwatch: not compared: new/d: not every side has workers or points of these names\n"
     for form, heading in (("markdown", "## new/a against old/a"), ("terminal", "base: old/a: pgbench 15.18")):
         assert main(["compare", base, other, "--format", form]) == 0
         assert heading in capsys.readouterr().out

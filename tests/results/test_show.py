@@ -192,6 +192,18 @@ def test_what_else_a_final_report_has_is_shown(show: Show, tmp_path: Path) -> No
     assert "reads" not in out
 
 
+@pytest.mark.parametrize(("rates", "asked"), [((200, 100), "-R 200 and -R 100"), ((200, 200), "-R 200 each")])
+def test_the_rates_of_workers_that_ran_together_are_all_named(
+    show: Show, tmp_path: Path, rates: tuple[int, int], asked: str
+) -> None:
+    run = place(tmp_path / "a", STEADY, lag="0.090")
+    for worker, rate in zip(("db", "eb"), rates, strict=True):
+        (run / f"{worker}.yaml").write_text(f"command: pgbench -l --log-prefix={worker} -P1 -R {rate}\n")
+        for suffix in ("out", "err"):
+            (run / f"{worker}.{suffix}").write_bytes((run / f"db.{suffix}").read_bytes())
+    assert f"  schedule lag: mean 90.0 µs, max 9.00 ms, at {asked}\n" in show(run)[1]
+
+
 def test_json_has_every_number_of_the_final_report_under_the_name_of_its_metric(show: Show) -> None:
     _, out, _ = show(RECORDINGS / "pgbench/multi-script-rate-limit-15.18.out", "--json")
     (result,) = json.loads(out)["subjects"][0]["results"]

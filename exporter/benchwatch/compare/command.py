@@ -98,7 +98,7 @@ def _compare(options: argparse.Namespace) -> int:
     else:
         sys.stdout.write(written((block for one in found for block in blocks(one)), options.format))
     if left:
-        say(f"not compared: {', '.join(left)}: not every run has workers of these names")
+        say(f"not compared: {', '.join(left)}: not every side has workers or points of these names")
     compared = [other for one in found for other in one.others]
     if options.fail_on and any(one.verdict == options.fail_on for other in compared for one in other.verdicts):
         return NOT_MET

@@ -22,6 +22,7 @@ import numpy as np
 from ..history.timeline import Series, Timeline
 from ..metrics.latencies import LOST, Group, Latencies, is_cut_off
 from ..metrics.samples import Family
+from ..tools.registry import named
 from .course import Course, course
 from .statistics import Floats
 
@@ -140,6 +141,13 @@ class WorkerFigures:
         if family.labels == self.roles.labels:
             return {*self.final.get(family.name, {}), *self._by_group(family)}
         return set(self.groups) if family.name in self.final or self.timeline.get(family) else set()
+
+    def fixed_rate(self) -> set[Group]:
+        """The groups whose rate the command sets."""
+        tool = named(self.timeline.tool)
+        if tool and tool.sets_rate(self.timeline.parameters):
+            return set(self.groups)
+        return {group for family in self.roles.fixed_rate for group in self.known(family)}
 
     def result(self, family: Family | None, group: Group) -> float | None:
         """A number from the tool's final report; None if it is not there."""

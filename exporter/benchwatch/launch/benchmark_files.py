@@ -17,7 +17,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -45,7 +45,7 @@ class OwnFiles:
         self._log_named = False
         self._memory: Memory | None = None
         self._outputs: dict[Path, tuple[str, tuple[int, ...]]] = {}  # suffixes, and what they were before
-        self._found: dict[Path, Path] = {}  # links by file
+        self._found: dict[Path, str] = {}  # names of links by file
 
     def offer(self, log: ExtraLog) -> LogRoom:
         """A place for a log that the command does not request.
@@ -103,7 +103,7 @@ class OwnFiles:
                 link = self._record.file(suffix)
                 if not link.exists():  # else it is the file itself
                     link.symlink_to(file)
-                self._found[file] = link
+                self._found[file] = link.name
 
     def missing(self) -> str:
         """A sentence if a log was expected and not found; otherwise empty."""
@@ -113,8 +113,9 @@ class OwnFiles:
 
     def keep(self) -> str:
         """Replace the links with the files or, of an output file, with a copy; returns what went wrong."""
-        wrong = ""
-        for file, link in self._found.items():
+        wrong, folder = "", _found_again(self._record.folder, self._found)
+        for file, name in self._found.items():
+            link = folder / name
             if not link.is_symlink():
                 continue
             try:
@@ -123,7 +124,7 @@ class OwnFiles:
                 else:
                     _move(file, link, from_memory=self._memory is not None)
             except OSError as error:
-                wrong = f"{file} cannot be copied to {self._record.folder} and stays in place: {error.strerror}"
+                wrong = f"{file} cannot be copied to {folder} and stays in place: {error.strerror}"
                 continue
             if self._log_named and file not in self._outputs:
                 with suppress(OSError):  # a folder in which links cannot be made
@@ -180,6 +181,7 @@ def rescue(runs: Path) -> Iterator[str]:
 def _bring(folder: Path, run: Path) -> Iterator[str]:
     """Move the logs of one run; if the run was removed, delete them."""
     logs = [file for file in folder.iterdir() if file.name != _OWNER]
+    run = _found_again(run, {file: file.name for file in logs})
     for file in logs:
         there = run / file.name
         try:
@@ -192,6 +194,16 @@ def _bring(folder: Path, run: Path) -> Iterator[str]:
             return
     if logs and run.is_dir():
         yield f"{run} now has its log, which an earlier launcher left in memory"
+
+
+def _found_again(run: Path, links: Mapping[Path, str]) -> Path:
+    """The folder of a run or, if it was renamed, the one beside it that has a link (`links`: its name) to a file."""
+    if not run.is_dir():
+        for file, name in links.items():
+            for link in run.parent.glob(f"*/{glob.escape(name)}"):
+                if link.is_symlink() and link.readlink() == file:
+                    return link.parent
+    return run
 
 
 def _remove(folder: Path) -> None:

@@ -116,10 +116,12 @@ class Delivery:
     def deliver(self) -> str:
         """Send everything that exists now; returns a sentence if the exporter refuses it or a file cannot be read.
 
-        Raises UserError if the exporter cannot be reached.
+        Raises UserError if the exporter cannot be reached, or has no place or room now.
         """
         try:
             self._round()
+        except requests.HTTPError as error:
+            raise UserError(f"{self._shown} cannot take the push now: {reason_of(error)}", FAILED) from None
         except requests.RequestException as error:
             sentence = f"{self._shown} cannot be reached: {reason_of(error)}; is `benchwatch serve` running there?"
             raise UserError(sentence, FAILED) from None
@@ -165,7 +167,8 @@ class Delivery:
         if isinstance(error, _Refused):
             return _Fault(f"{self._shown} refuses the push: {error}", str(error), final=True)
         if isinstance(error, requests.RequestException):
-            return _Fault(f"{self._shown} cannot be reached now ({reason_of(error)})", reason_of(error))
+            cannot = "take the push" if isinstance(error, requests.HTTPError) else "be reached"
+            return _Fault(f"{self._shown} cannot {cannot} now ({reason_of(error)})", reason_of(error))
         sentence = f"{getattr(error, 'filename', '')} cannot be read: {getattr(error, 'strerror', error)}"
         return _Fault(sentence, sentence)
 

@@ -98,7 +98,7 @@ def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prep
             room = files.offer(log)
             added += log.flags(room)
             shown = [word for word in (*added, *command.appended) if str(room.prefix) not in word]
-            size = f"{log.size / 1e6:,.0f} MB" + (" at most" if command.length else "")
+            size = ("up to about " if command.length else "") + f"{log.size / 1e6:,.0f} MB"
             note = f" (log: {size} in {MEMORY if room.prefix.is_relative_to(MEMORY) else record.folder})"
     planned = {}
     if command.length is not None:

@@ -85,6 +85,9 @@ def _follow(url: str, paths: Sequence[Path]) -> int:
     ending = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ending.set())
+    for path in paths:
+        if not path.exists():
+            say(f"{path} does not exist yet: waiting for it")
     deliveries: dict[Path, Delivery] = {}
     reported: dict[Path, str] = {}
     while True:

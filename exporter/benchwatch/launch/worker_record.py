@@ -4,6 +4,7 @@ The launcher that creates the file owns the name, so two launchers cannot record
 locked (flock) while its launcher lives, so nothing replaces what is still being recorded.
 """
 
+import errno
 import fcntl
 import os
 from contextlib import suppress
@@ -16,6 +17,8 @@ from ..runs.append import files_of
 from ..settings.record import SUFFIX, Record, load_runfile, read_record
 from ..settings.settings import RunsSettings
 from ..values.errors import UserError
+
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class _Dumper(yaml.SafeDumper):
@@ -94,7 +97,10 @@ class RunRecord:
             self._lock = os.open(self.file("out"), os.O_WRONLY | os.O_CREAT, 0o666)
             with suppress(OSError):  # a file system without locks
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except FileExistsError:
+        except FileExistsError as error:
+            if Path(error.filename) != self.path:  # such as a link to nothing
+                why = f"{error.filename} already exists and is not a folder: choose another --name or --runs.path"
+                raise UserError(why) from None
             raise UserError(f"{self.path} already exists: choose another --name or --worker") from None
         except OSError as error:
             self._restore()
@@ -126,7 +132,7 @@ class RunRecord:
             self._lock = None
 
     def write(self, **content: Any) -> None:
-        """Add to the content and replace the file atomically. Raises OSError."""
+        """Add to the content and replace the file atomically or, on a full disk, append to it. Raises OSError."""
         self._content |= {name: value for name, value in content.items() if value not in (None, "", {}, [])}
         beside = self.folder / f".{self.path.name}"
         text = yaml.dump(self._content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
@@ -134,9 +140,25 @@ class RunRecord:
             with beside.open("w", encoding="utf-8") as file:
                 file.write(text)
             beside.replace(self.path)
-        except BaseException:  # Ctrl-C too: what is left here would keep `remove` from removing the folder
+        except BaseException as error:  # Ctrl-C too: what is left here would keep `remove` from removing the folder
             beside.unlink(missing_ok=True)
-            raise
+            if not (isinstance(error, OSError) and error.errno in _FULL and self._append(text.encode())):
+                raise
+
+    def _append(self, content: bytes) -> bool:
+        """Append what is new, if there is room in the file's last block; returns whether there was. Raises OSError."""
+        with self.path.open("r+b", buffering=0) as file:
+            present = file.read()
+            if not content.startswith(present):
+                return False
+            try:
+                if file.write(content[len(present) :]) == len(content) - len(present):
+                    return True
+            except OSError as error:
+                if error.errno not in _FULL:
+                    raise
+            file.truncate(len(present))
+        return False
 
     def check(self) -> None:
         """Raises UserError if the exporter would reject it."""

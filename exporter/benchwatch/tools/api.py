@@ -163,6 +163,8 @@ class Tool:
     """The default prefix of its log files; empty if it has none."""
     time_limit: re.Pattern[str] | None = None
     """Finds the planned duration in its command, in the first group."""
+    rate_limit: re.Pattern[str] | None = None
+    """Finds in its command that it sets the rate, where the output does not always say so (see Roles.fixed_rate)."""
     warnings: Mapping[str, str] = field(default_factory=dict)
     """The meaning of each value of the label `warning`, one clause each."""
     advice: str = ""
@@ -189,6 +191,10 @@ class Tool:
             return Duration.read(float(text) if text.isdecimal() else text) or None
         except ValueError:
             return None
+
+    def sets_rate(self, parameters: Mapping[str, str]) -> bool:
+        """Whether the command among these parameters sets the rate, as far as `rate_limit` knows."""
+        return self.rate_limit is not None and self.rate_limit.search(parameters.get("command", "")) is not None
 
     def parser(self, kind: str) -> Parser:
         """A new parser for a stream of that kind."""

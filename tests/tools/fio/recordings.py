@@ -40,8 +40,11 @@ def texts_of(data: bytes) -> list[bytes]:
 
 
 def plain(text: bytes) -> Any:
-    """A document as plain JSON."""
-    return json.loads(re.sub(rb" : -?nan", b" : 0", text).decode("utf-8", "replace"), strict=False)
+    """A document as plain JSON, without the entries that stand for no job."""
+    tree = json.loads(re.sub(rb" : -?nan", b" : 0", text).decode("utf-8", "replace"), strict=False)
+    if "jobs" in tree:
+        tree["jobs"] = [job for job in tree["jobs"] if "jobname" in job]
+    return tree
 
 
 def documents_of(name: str) -> list[Any]:

@@ -263,6 +263,13 @@ def test_a_version_beyond_all_measure_is_a_version() -> None:
     assert misread(TEXT.replace(b"fio-3.33", b"fio-" + HUGE + b"." + HUGE)) == []
 
 
+def test_an_entry_that_stands_for_no_job_is_left_out_and_one_with_ios_refused() -> None:
+    text = texts_of(data_of("json-group-second-job-3.33.out"))[-1]
+    assert [job.jobname for job in decode(text).jobs] == ["read"]
+    assert misread(text) == []
+    assert misread(text.replace(b'"jobname" : "read",', b"")) == ["bad_document"]
+
+
 def test_a_direction_that_no_fio_has_is_counted_once_and_named() -> None:
     patched = TEXT.replace(b'"trim" : {', b'"append" : {', 1)
     assert patched != TEXT

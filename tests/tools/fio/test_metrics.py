@@ -167,6 +167,33 @@ def test_a_name_in_several_groups_is_told_apart() -> None:
     assert labels == {"reader#0", "reader#1", "seqmix"}
 
 
+def test_jobs_that_fio_adds_up_read_and_write_without_a_rate_of_either() -> None:
+    exported = values(state_of(data_of("json-group-second-job-3.33.out")))
+    ios = {key[1:]: value for key, value in exported.items() if key[0] == "fio_ios_total"}
+    assert ios == {("read", "read"): 401, ("read", "write"): 801}
+    assert not [key for key in exported if key[0].startswith("fio_target")]
+
+
+def test_a_job_whose_long_name_fio_cuts_is_one_job() -> None:
+    name = "json-percentile-one-op-3.33.out"
+    (job,) = documents_of(name)[-1]["jobs"]
+    cut, whole = job["jobname"] + "j" * 125, job["jobname"] + "j" * 160
+    text = data_of(name).replace(
+        b'"jobname" : "%s"' % job["jobname"].encode(), b'"jobname" : "%s"' % cut[:127].encode()
+    )
+    text = text.replace(
+        b'"name" : "%s"' % job["jobname"].encode(), b'"name" : "%s", "rate_iops" : "7"' % whole.encode()
+    )
+    assert values(state_of(text))["fio_target_iops", cut[:127], "read"] == 7
+
+
+def test_jobs_that_fio_adds_up_are_known_by_what_they_did_where_options_have_no_name() -> None:
+    named = data_of("json-group-second-job-3.33.out")
+    text = named.replace(b'        "name" : "write",\n', b"")
+    assert text != named
+    assert values(state_of(text)) == values(state_of(named))
+
+
 def test_information_on_a_job_is_its_options_over_the_global_ones() -> None:
     exported = values(state_of(data_of("json-multi-stonewall-3.42.out")))
     assert ("fio_job_info", "reader", "0", "randread", "4k", "", "2", "psync", "", "") in exported

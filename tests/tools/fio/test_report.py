@@ -72,6 +72,24 @@ def test_a_report_says_how_its_jobs_were_set() -> None:
     assert clones == {"rw": "randrw", "bs": "4k-16k", "ioengine": "psync", "iodepth": "1"}
 
 
+def test_reads_of_a_job_that_a_report_adds_to_one_that_writes_are_reads() -> None:
+    text = b"""w: (g=0): rw=randwrite, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=1
+r: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=psync, iodepth=1
+fio-3.33
+Starting 2 processes
+
+w: (groupid=0, jobs=2): err= 0: pid=9022: Sat Nov 28 12:20:10 2026
+  read: IOPS=100, BW=404KiB/s (413kB/s)(404KiB/1001msec)
+  write: IOPS=50, BW=204KiB/s (209kB/s)(204KiB/1001msec); 0 zone resets
+     issued rwts: total=101,51,0,0 short=0,0,0,0 dropped=0,0,0,0
+
+Run status group 0 (all jobs):
+"""
+    found = results(text)
+    assert found["fio_ios_total", "w", "read"] == 101
+    assert found["fio_ios_total", "w", "write"] == 51
+
+
 OLD = b"""fio-2.2.10
 Starting 1 process
 

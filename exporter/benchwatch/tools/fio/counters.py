@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ...metrics.buckets import FIO_BINS, bins
 from .document import MOST, Direction, FioDocument, Job, Latency
-from .jobs import operations, reported_jobs, verifies
+from .jobs import adds_up_jobs, operations, reported_jobs, verifies
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -158,7 +158,7 @@ def _directions(job: Job) -> Iterator[tuple[str, Direction]]:
     planned = operations(job.options)
     for operation, direction in (("read", job.read), ("write", job.write), ("trim", job.trim)):
         if direction and (direction.total_ios or direction.completed_bytes or operation in planned):
-            verified = operation == "read" and planned and "read" not in planned
+            verified = operation == "read" and planned and "read" not in planned and not adds_up_jobs(job)
             yield "verify" if verified else operation, direction
     if job.sync and (job.sync.total_ios or job.sync.lat_ns.N > 0):
         yield "sync", job.sync

@@ -12,6 +12,9 @@ beyond fio's last, times after the year 2242.
 
 fio's JSON is not strict: only quotes and backslashes are escaped in strings, options given twice are repeated keys, and
 before 3.22 a number may be nan. Fields that are not a number are None here.
+
+With group_reporting only in later jobs of a group, fio adds them to the job before them, and prints an entry without a
+name and without I/O for each place that this leaves empty. Such entries are left out.
 """
 
 import json
@@ -72,7 +75,7 @@ class Direction(Struct, gc=False):
 class Job(Struct, gc=False):
     """One entry of `jobs`: a job, or all jobs of a group with group_reporting."""
 
-    jobname: str
+    jobname: str = ""
     groupid: Integer = 0
     error: ErrorNumber = 0
     total_err: Count = 0
@@ -178,6 +181,9 @@ def decode(data: bytes) -> FioDocument:
     # 2.99 is a preview of 3.0; before it latencies were in microseconds and io_bytes in KiB.
     if version and int(version[1]) < 3 and version[2] != "99":
         raise ValueError(f"{document.version}: its numbers have other units; expected fio 3.0 or newer")
+    if any(one.total_ios for job in document.jobs if not job.jobname for one in job.directions):
+        raise ValueError("not a document: a job without a name has I/O")
+    document.jobs = [job for job in document.jobs if job.jobname]
     return document
 
 
@@ -212,11 +218,15 @@ class _Keys(Struct):
     jobs: list[dict[str, Raw]] = field(default_factory=list)
 
 
+_NO_NAME = Raw(b'""')
+
+
 def other_directions(data: bytes) -> list[dict[str, int]]:
-    """Of each job of a document, the directions that only a fork of fio has, and their runtimes, milliseconds."""
+    """Of each job that has a name, the directions that only a fork of fio has, and their runtimes, milliseconds."""
     try:
         jobs = msgspec.json.decode(data, type=_Keys).jobs
     except (ValueError, msgspec.MsgspecError):  # a key is not in UTF-8
         return []
-    others = [{key: job[key] for key in job.keys() - _DIRECTIONS if b'"total_ios"' in bytes(job[key])} for job in jobs]
+    named = [job for job in jobs if job.get("jobname", _NO_NAME) != _NO_NAME]
+    others = [{key: job[key] for key in job.keys() - _DIRECTIONS if b'"total_ios"' in bytes(job[key])} for job in named]
     return [{key: msgspec.json.decode(job[key], type=Direction).runtime for key in job} for job in others]

@@ -30,6 +30,8 @@ _OPERATIONS = {
     "trimwrite": ("write", "trim"),
 }
 """By rw= without `rand`."""
+_LONGEST_NAME = 120
+"""Characters of a job's name that fio certainly prints: it cuts names after 127 bytes."""
 _PLACES = {"read": 0, "write": 1, "trim": 2}
 _SIZE = re.compile(r"\+?(?:0x([0-9a-f]{1,16})|(\d{1,19}))([kmgtp]?)(ib|i|b|)", re.IGNORECASE)
 _TIME = re.compile(r"(\d{1,18})(us|usec|ms|msec|s|m|h|d|)", re.IGNORECASE)
@@ -131,6 +133,20 @@ def verifies(options: Options) -> bool:
     writes = {"write", "trim"} & set(operations(options))
     reads_again = options.get("do_verify", "1") != "0" or "verify_backlog" in options
     return bool(writes) and given not in ("0", "none") and reads_again
+
+
+def adds_up_jobs(job: Job) -> bool:
+    """Whether fio certainly added several jobs up under the name of the first, with the options of the last.
+
+    group_reporting does that: the options then have another name, or their rw= lacks an operation that was done. The
+    reads of a verifying job are its own, as are all operations in fio's normal report, which has no such options.
+    """
+    if job.pid:
+        return False
+    if job.own_options.get("name", job.jobname)[:_LONGEST_NAME] != job.jobname[:_LONGEST_NAME]:
+        return True
+    done = {name for name in ("read", "write", "trim") if (part := getattr(job, name)) and part.total_ios}
+    return not done <= {*operations(job.options), *(("read",) if verifies(job.options) else ())}
 
 
 def target(options: Options, name: str, operation: str) -> int | None:

@@ -26,7 +26,7 @@ from .counters import (
     verified_among_reads,
 )
 from .document import MOST, Job, Latency
-from .jobs import OTHER_JOBS, number_of_clones, operations, target, warnings
+from .jobs import OTHER_JOBS, adds_up_jobs, number_of_clones, operations, target, warnings
 from .windows import QUANTILES, Window
 
 _JOB_OP = ("job", "op")
@@ -159,6 +159,8 @@ def jobs(counters: Counters, depth_note: bool) -> Iterator[Sample]:
     reported = np.bincount(counters.rows, minlength=len(counters.series)).tolist()
     for row, series in enumerate(counters.series):
         options = first[series.job].options
+        if adds_up_jobs(first[series.job]):
+            continue
         planned = series.operation == "mixed" or series.operation in operations(options)
         if series.job == OTHER_JOBS or not planned:
             continue

@@ -24,7 +24,7 @@ import json
 import re
 from calendar import timegm
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import suppress
 from time import strptime
 from typing import Any
@@ -114,10 +114,27 @@ class NormalReport:
                 date = max(timegm(strptime(_JOB.findall(text)[0][-1], "%a %b %d %H:%M:%S %Y")), 0)
         if len(jobs) > 1:  # fio --client adds the sum of all hosts
             jobs = [job for job in jobs if job["jobname"] != _ALL_CLIENTS]
+        modes = self._modes({(job["jobname"], job["groupid"]) for job in jobs})
         for job in jobs:
-            job["job options"] = self._options.get((job["jobname"], job["groupid"]), {})
+            key = job["jobname"], job["groupid"]
+            job["job options"] = {**self._options[key], "rw": modes[key]} if key in self._options else {}
         document = {"fio version": self._version, "timestamp": date, "jobs": jobs, "of report": True}
         return json.dumps(document).encode()
+
+    def _modes(self, reported: Set[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        """The rw= of each reported job, as if it read too if group_reporting added a job that reads to it."""
+        modes: dict[tuple[str, int], str] = {}
+        last = None
+        for key, options in self._options.items():
+            if key in reported:
+                last, modes[key] = key, options["rw"]
+            elif last and key[1] == last[1] and _reads(options["rw"]) and not _reads(modes[last]):
+                modes[last] = "rw"
+        return modes
+
+
+def _reads(mode: str) -> bool:
+    return mode.removeprefix("rand") in ("read", "rw", "readwrite")
 
 
 def _job(text: str) -> dict[str, Any]:

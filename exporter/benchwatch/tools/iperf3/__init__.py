@@ -377,6 +377,8 @@ IPERF3 = TextTool(
     parser=Iperf3Parser,
 ).tool(
     time_limit=r"(?:^|\s)(?:-t ?|--time[= ])(\S+)",
+    rate_limit=r"^(?!.*\s(?:-b ?|--(?:bitrate|bandwidth)[= ])0(?:\s|$))"
+    r".*\s(?:-[46RuZNV]*[ub]|--udp|--bitrate|--bandwidth)(?![a-z])",
     advice="--json-stream gives (before 3.17 --forceflush)",
     example="iperf3 -c server --json-stream",
     has_server=True,

@@ -217,10 +217,12 @@ class TextTool:
         """Whether a line is the last one of the final report."""
         return bool(self.last and re.match(self.last, text))
 
-    def tool(self, *, launcher: Launcher | None = None, time_limit: str = "", **more: Any) -> Tool:
+    def tool(
+        self, *, launcher: Launcher | None = None, time_limit: str = "", rate_limit: str = "", **more: Any
+    ) -> Tool:
         """What the rest of the package knows about it: `more` are other fields of Tool.
 
-        `time_limit` follows from Options with a length.
+        `time_limit` and `rate_limit` are regular expressions; the first follows from Options with a length.
         """
         if isinstance(launcher, Options) and launcher.length:
             time_limit = rf"{launcher.length}[= ](\d+)"
@@ -229,5 +231,6 @@ class TextTool:
             "recognise": self.recognise,
             "state": lambda _: KitState(self.families, self.roles, self.rounding),
             "time_limit": re.compile(time_limit) if time_limit else None,
+            "rate_limit": re.compile(rate_limit) if rate_limit else None,
         }
         return Tool(self.name, self.families.all, self.roles, launcher=launcher, **(found | more))

@@ -98,7 +98,7 @@ RESULTS = _families(
 )
 FAMILIES = (*LIVE.values(), *COUNTERS.values(), LATENCY, *SETTINGS.values(), *RESULTS.values())
 _MOST_STATEMENTS = 5
-_RATE = re.compile(r"(?:^|\s)(?:-[A-Za-z]*R\s*|--rate[= ])(\d+(?:\.\d+)?)(?=\s|$)")
+_RATE = re.compile(r"(?:^|\s)(?:-[A-Za-z]*R\s*|--rate[= ])(\d+(?:\.\d+)?)(?=[\s,]|$)")
 
 
 def further(finals: Sequence[Numbers], parameters: Mapping[str, str]) -> Iterator[str]:
@@ -114,8 +114,9 @@ def further(finals: Sequence[Numbers], parameters: Mapping[str, str]) -> Iterato
     mean = _mean(finals, "rate_limit_lag_average_seconds", "transactions")
     highest = [lag for lag in _each(finals, "rate_limit_lag_max_seconds") if lag is not None]
     if mean is not None and highest:
-        target = _RATE.search(parameters.get("command", ""))
-        asked = f", at -R {target[1]}" if target else ""
+        targets = dict.fromkeys(_RATE.findall(parameters.get("command", "")))
+        asked = f", at {' and '.join(f'-R {rate}' for rate in targets)}" if targets else ""
+        asked += " each" if len(targets) == 1 and len(finals) > 1 else ""
         yield f"schedule lag: mean {numbers.latency(mean)}, max {numbers.latency(max(highest))}{asked}"
     scripts = sorted(_labels(finals, "script_tps"))
     for script in scripts:
