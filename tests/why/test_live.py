@@ -245,11 +245,16 @@ class Away(Counted):
         return super().at(query, moment)
 
 
-def test_a_prometheus_that_was_away_is_said_and_judged_from_when_it_is_back() -> None:
+def test_a_prometheus_that_was_away_is_said_and_judged_from_when_it_is_back(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
     pages = dict(played(Away(list(seen(LOCKED).all()), ["tpcb"]), FAULT - 5, LENGTH - 2))
     assert "benchwatch_why_up 0" in pages[FAULT + 4]
     assert "benchwatch_why_up 1" in pages[LENGTH - 3]
     assert 'layer="database"' in pages[LENGTH - 3]
+    assert caplog.messages == [
+        "cannot tell why runs are slow: away",
+        "Prometheus answers again: slow runs are explained",
+    ]
 
 
 def test_a_prometheus_that_drips_delays_no_page() -> None:

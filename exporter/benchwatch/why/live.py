@@ -180,6 +180,8 @@ class Engine:
             problem = str(error)
         if problem and problem != self._problem:
             _log.warning("cannot tell why runs are slow: %s", problem)
+        elif self._problem and not problem:
+            _log.info("Prometheus answers again: slow runs are explained")
         self._problem = problem
         self.version = tuple(self._samples(now))
 
