@@ -36,7 +36,8 @@ def answers(prometheus: Prometheus, found: Slowness, timelines: Sequence[Timelin
     run, last = found.run.run, found.slow[-1] if found.slow else None
     firing = [one for one in prometheus.firing() if _concerns(_labels(one), run, last) and _name(one) != UNSEEN]
     said = [("Why", in_html(sentence(last)))] if last else []
-    said += [("Objective", in_html(objectives(timelines, None) or "none set")), ("Alerts", _alerts(firing, run))]
+    said.append(("Objective", in_html(objectives(timelines, None) or "none set")))
+    said.append(("Alerts", _alerts(firing, run) if firing else _without_alerts(prometheus)))
     lines = "".join(f"<dt>{name}</dt><dd>{html}</dd>" for name, html in said)
     figures = ""
     if last:
@@ -128,13 +129,18 @@ def _into_oplog(vdisk: PolledVdisk) -> float | None:
     return vdisk.window.mean("nutanix_vdisk_write_destination_ratio", **labels)
 
 
+def _without_alerts(prometheus: Prometheus) -> str:
+    """Why no alert fires: without rules, none could."""
+    if prometheus.has_rules():
+        return "none fires"
+    return '<span class="warn">Prometheus has no rules, so no alert can fire: load prometheus/rules</span>'
+
+
 def _alerts(firing: Sequence[FiringAlert], run: str) -> str:
     """A line for each alert, the most severe first; what the last of many say is left out."""
     named: dict[str, list[FiringAlert]] = {}
     for one in sorted(firing, key=lambda one: (_labels(one).get("severity") != _CRITICAL, _name(one) not in SLOW)):
         named.setdefault(_name(one), []).append(one)
-    if not named:
-        return "none fires"
     lines = [_alert(name, alerts, run) for name, alerts in named.items()]
     others = ", ".join(map(in_html, [*named][_IN_FULL:]))
     lines = lines[:_IN_FULL] + ([f"and {others}"] if others else [])
