@@ -108,8 +108,7 @@ def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prep
                 f"the warm-up covers all of its {command.length:g} s, so no results remain: use a shorter --warmup"
             )
     facts = find_facts(benchmark, command, version, host)
-    for remark in (*remarks, *facts.remarks, *_place_remarks(content, facts, host)):
-        terminal.say(remark)
+    terminal.say(*remarks, *facts.remarks, *_place_remarks(content, facts, host))
     words = [*benchmark.wrapper, benchmark.program, *added, *benchmark.arguments, *command.appended]
     record.write(
         command=recordable(words),

@@ -52,14 +52,16 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
     name = options.name
     if name is None:
         name = f"{_benchmark(words).tool}-{time.strftime('%Y%m%d-%H%M%S')}"
-    setups = _setups(options, name, words)
-    rounds = options.repeat or (ROUNDS if options.variant else 1)
     order, seed = _order(options, name)
-    kind = "sweep" if options.sweep else "series" if rounds > 1 else "run"
+    setups = _setups(options, name, words, order, seed)
+    rounds = options.repeat or (ROUNDS if options.variant else 1)
+    kind = "sweep" if options.sweep else "series"
+    if kind == "series" and rounds == 1:
+        kind = "run"
     sides = [setup.name for setup in setups] if options.variant else []
     required = [requirement(text, named(setups[0].benchmark.tool)) for text in options.require]
     in_order = [
-        _plan(options, name, setups[place], number + 1 if rounds > 1 else 0, order, seed)
+        _plan(options, setups[place], number + 1 if rounds > 1 else 0)
         for place, number in arranged(len(setups), rounds, order, seed)
     ]
     for alone in sides or [name]:
@@ -76,23 +78,17 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
                 outcomes.add(plan.record, plan.setup.name, shown=False)
                 continue
             try:
-                if variant := plan.setup.variant:
-                    left = f", {duration(plan.after)} left after it" if plan.after else ""
-                    terminal.say(f"{name}: run {plan.number} of {plan.of}: {variant}{left}")
-                if options.before:
-                    plan.content["before"] = _run_before(options.before, variant)
+                if plan.setup.variant:
+                    _begin_variant(name, plan, options.before, terminal)
                 ending, is_complete = launch(plan, terminal)
                 code = ending.exit_code or code
                 complete &= is_complete
                 outcomes.add(plan.record, plan.setup.name)
                 if ending.requested or plan.number == plan.of:
                     break
-                ended, rest = divmod(plan.number, len(setups))
-                if options.until_sure and not rest and ended >= _FEWEST:
-                    looks = rounds - _FEWEST + 1
-                    if outcomes.are_sure(sides, 1 - _ERROR / looks):
-                        terminal.say(f"{name}: certain after {ended} of {rounds} rounds")
-                        break
+                if options.until_sure and _is_certain(outcomes, plan, sides, rounds):
+                    terminal.say(f"{name}: certain after {plan.number // len(sides)} of {rounds} rounds")
+                    break
                 if received := interrupts.wait(options.pause):
                     code = code or 128 + received
                     break
@@ -104,6 +100,24 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
                 break
         met = outcomes.conclude(name, kind, sides)
     return code or (0 if complete else NOT_RECORDED) or (0 if met else NOT_MET)
+
+
+def _begin_variant(name: str, plan: Plan, before: str | None, terminal: Terminal) -> None:
+    """Say which variant runs next, and run the command `before` it. Raises UserError if that fails."""
+    variant = plan.setup.variant
+    left = f", {duration(plan.after)} left after it" if plan.after else ""
+    terminal.say(f"{name}: run {plan.number} of {plan.of}: {variant}{left}")
+    if before:
+        plan.content["before"] = _run_before(before, variant)
+
+
+def _is_certain(outcomes: Outcomes, last: Plan, sides: Sequence[str], rounds: int) -> bool:
+    """Whether the series may end after this run: at the end of a round, if each variant has a verdict."""
+    ended, of_next = divmod(last.number, len(sides))
+    if of_next or ended < _FEWEST:
+        return False
+    looks = rounds - _FEWEST + 1
+    return outcomes.are_sure(sides, 1 - _ERROR / looks)
 
 
 def _numbered(plans: Sequence[Plan], options: argparse.Namespace) -> list[Plan]:
@@ -127,18 +141,15 @@ def _extent(plans: Sequence[Plan], points: int) -> str:
     return f"{runs} run{'s' * (runs > 1)} of {points} point{'s' * (points > 1)}{skipped}"
 
 
-def _setups(options: argparse.Namespace, name: str, words: Sequence[str]) -> list[Setup]:
+def _setups(options: argparse.Namespace, name: str, words: Sequence[str], order: str, seed: int | None) -> list[Setup]:
     """What the series runs. Raises UserError."""
     if options.sweep:
-        return [
-            Setup(
-                "-".join([name, *(f"{key}{value}" for key, value in values.items())]),
-                _benchmark(substituted(words, values)),
-                {SWEEP: name, **values},
-                values,
-            )
-            for values in points_of(options.sweep, words)
-        ]
+        setups = []
+        for values in points_of(options.sweep, words):
+            run = "-".join([name, *(f"{key}{value}" for key, value in values.items())])
+            point = SweepPoint(of=name, point=dict(values), order=order, seed=seed)
+            setups.append(Setup(run, _benchmark(substituted(words, values)), {SWEEP: name, **values}, point))
+        return setups
     benchmark = _benchmark(words)
     if not options.variant:
         return [Setup(name, benchmark)]
@@ -160,7 +171,7 @@ def _benchmark(words: Sequence[str]) -> Benchmark:
 def _order(options: argparse.Namespace, name: str) -> tuple[str, int | None]:
     """The order of the runs, and the seed of a random one; a sweep that is continued keeps both. Raises UserError."""
     if not options.sweep:
-        return ("alternating" if options.variant else "given"), None
+        return "alternating" if options.variant else "given", None
     order, seed = options.order, options.seed
     if seed is not None and order not in (None, "shuffled"):
         raise UserError(f"--seed requires --order shuffled, got {order}")
@@ -172,14 +183,17 @@ def _order(options: argparse.Namespace, name: str) -> tuple[str, int | None]:
             both = f"{' and '.join(earlier.point)}, not of {' and '.join(names)}"
             raise UserError(f"{path} is a sweep of {both}: choose another --name")
         if order in (None, earlier.order):
-            order, seed = earlier.order or None, earlier.seed if seed is None else seed
+            order = earlier.order or None
+            seed = earlier.seed if seed is None else seed
     order = order or ORDERS[0]
     if order != "shuffled":
         return order, None
-    return order, random.SystemRandom().randrange(_SEEDS) if seed is None else seed
+    if seed is None:
+        seed = random.SystemRandom().randrange(_SEEDS)
+    return order, seed
 
 
-def _plan(options: argparse.Namespace, name: str, setup: Setup, number: int, order: str, seed: int | None) -> Plan:
+def _plan(options: argparse.Namespace, setup: Setup, number: int) -> Plan:
     """One run of a setup; `number` is that of the repeat, 0 for the only one.
 
     Raises UserError if it cannot have its name, labels or command.
@@ -202,10 +216,9 @@ def _plan(options: argparse.Namespace, name: str, setup: Setup, number: int, ord
             f"worker {worker!r} cannot be recorded: {NAME} is the record of the whole run; choose another --worker"
         )
     record = RunRecord(options.runs_path, run, worker)
-    sweep = SweepPoint(of=name, point=dict(setup.values), order=order, seed=seed) if setup.values else None
     earlier = None
-    if sweep and not options.overwrite:
-        earlier = _earlier_run(record, sweep, benchmark)
+    if setup.sweep and not options.overwrite:
+        earlier = _earlier_run(record, setup.sweep, benchmark)
     overwrite = options.overwrite or earlier is not None
     if not earlier:
         record.check_is_new(overwrite)
@@ -219,7 +232,7 @@ def _plan(options: argparse.Namespace, name: str, setup: Setup, number: int, ord
         "warmup": None if options.warmup is None else float(options.warmup),
         "parameters": dict(options.parameter),
         "repeat_of": setup.name if number else "",
-        "sweep": msgspec.to_builtins(sweep),
+        "sweep": msgspec.to_builtins(setup.sweep),
     }
     length = planned_length(benchmark)
     return Plan(record, setup, content, options.percentiles, options.push, overwrite, length, done=bool(earlier))
@@ -249,7 +262,7 @@ def _check_is_alone(name: str, kind: str, plans: Sequence[Plan]) -> None:
     if kind != "run" and path.exists():
         raise UserError(f"{path} is already a run: choose another --name, or remove it")
     planned = {plan.record.run for plan in plans}
-    points = [plan.setup.values for plan in plans]
+    points = [plan.setup.sweep.values for plan in plans if plan.setup.sweep]
     for file, sweep in _runs_of(path):
         what = "sweep" if sweep else "series"
         if what != kind:

@@ -100,9 +100,10 @@ class Terminal:
         """What puts bytes there, written by this function."""
         return lambda data: self._sinks[descriptor].put(data, write)
 
-    def say(self, sentence: str) -> None:
-        """Print a sentence of the launcher on stderr; it may span several lines."""
-        self._sinks[STDERR].put(f"benchwatch: {lines(sentence)}\n".encode(), most=inf)
+    def say(self, *sentences: str) -> None:
+        """Print sentences of the launcher on stderr, except empty ones; one may span several lines."""
+        for sentence in filter(None, sentences):
+            self._sinks[STDERR].put(f"benchwatch: {lines(sentence)}\n".encode(), most=inf)
 
     def say_once(self, sentence: str) -> None:
         """Print a sentence that may apply to each run of a series; nothing if it is empty."""
