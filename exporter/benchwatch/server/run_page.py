@@ -82,7 +82,7 @@ def _now(view: Run, now: float, boards: str) -> str:
     workers = sorted(view.workers, key=lambda worker: natural(worker.name))
     counts = Counter(worker.state for worker in workers)
     states = cells.badges(counts) if len(workers) > 1 else "".join(cells.state(one.state) for one in workers)
-    facts = [", ".join(sorted({worker.tool for worker in workers})), *_times(workers, now)]
+    facts = [", ".join(sorted({worker.tool for worker in workers})), *_times(view, now)]
     said = [
         f"{f'{worker.name}: ' if len(workers) > 1 else ''}{text}"
         for worker in workers
@@ -100,10 +100,9 @@ def _now(view: Run, now: float, boards: str) -> str:
 
 def _boards(view: Run, now: float, grafana: str) -> str:
     """Links to the boards about the time of the run; the script narrows them to the time that the plots show."""
-    starts = [worker.start for worker in view.workers if worker.start is not None]
-    if not grafana or not starts:
+    begin, end = view.start, now if view.active else view.end
+    if not grafana or begin is None:
         return ""
-    begin, end = min(starts), now if view.active else view.end
     query = urlencode({"var-run": view.name, "from": int(1000 * begin), "to": int(1000 * end) + 1000}, errors="replace")
     links = " · ".join(
         f'<a data-begin="{begin:.3f}" rel="noreferrer" href="{in_html(f"{grafana}/d/{board}/?{query}")}">{name}</a>'
@@ -112,24 +111,16 @@ def _boards(view: Run, now: float, grafana: str) -> str:
     return f' · <span class="soft">in Grafana: {links}</span>'
 
 
-def _times(workers: Sequence[Worker], now: float) -> list[str]:
+def _times(view: Run, now: float) -> list[str]:
     """How long it has been running, the time left, and the time of these figures."""
-    starts = [worker.start for worker in workers if worker.start is not None]
-    if not starts:
+    if view.start is None:
         return [f"as of {figures.clock_time(now)}"]
-    active = [worker for worker in workers if worker.active]
-    if not active:
-        ends = [worker.end for worker in workers if worker.end is not None]
-        ended = max(ends, default=now)
-        return [f"took {figures.duration(ended - min(starts))}", f"ended {figures.age(now - ended)}"]
-    left = _seconds_left(workers, now)
-    said = f"{figures.duration(left)} left" if left else ""
-    return [f"running for {figures.duration(max(0.0, now - min(starts)))}", said, f"as of {figures.clock_time(now)}"]
-
-
-def _seconds_left(workers: Sequence[Worker], now: float) -> float | None:
-    ends = [one.start + one.duration for one in workers if one.active and one.duration and one.start is not None]
-    return max(0.0, max(ends) - now) if ends else None
+    if not view.active:
+        return [f"took {figures.duration(view.end - view.start)}", f"ended {figures.age(now - view.end)}"]
+    times = [f"running for {figures.duration(max(0.0, now - view.start))}"]
+    if view.planned_end is not None and view.planned_end > now:
+        times.append(f"{figures.duration(view.planned_end - now)} left")
+    return [*times, f"as of {figures.clock_time(now)}"]
 
 
 def _last(worker: Worker, now: float) -> str:

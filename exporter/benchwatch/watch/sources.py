@@ -4,7 +4,6 @@ For the exporter, proxies and netrc files are ignored. User and password come fr
 file of trusted certificates.
 """
 
-import math
 import os
 import re
 import time
@@ -166,8 +165,6 @@ class WatchedPrometheus:
         self._medians: dict[float | None, _Found] = {}
         """Usual values as of the begin of a slow time, Unix seconds; None: of now."""
         self._due = 0.0
-        self._has_rules = True
-        self._rules_due = 0.0
 
     def read(self) -> Judged:
         """Firing alerts, slow times and usual values, or why there are none."""
@@ -175,23 +172,14 @@ class WatchedPrometheus:
         try:
             alerts = self._alerts()
             slow = self._slow()
-            if not alerts and not slow and not self._judges():
-                problem = (
-                    f"Prometheus at {self.name} has no rules, so it cannot say what is slow: load prometheus/rules"
-                )
-                return Judged(problem=problem)
+            if not alerts and not slow and not self._prometheus.has_rules():
+                sentence = "has no rules, so it cannot say what is slow: load prometheus/rules"
+                return Judged(problem=f"Prometheus at {self.name} {sentence}")
             return Judged(alerts, slow, self._usual(slow))
         except PrometheusError as error:
             return Judged(alerts, problem=str(error))
         except (KeyError, TypeError, ValueError, AttributeError):
             return Judged(alerts, problem=f"Prometheus at {self.name} did not answer: not an answer of Prometheus")
-
-    def _judges(self) -> bool:
-        """Whether it has rules: asked at the start, and again while it has none."""
-        if time.monotonic() >= self._rules_due:
-            self._has_rules = self._prometheus.has_rules()
-            self._rules_due = math.inf if self._has_rules else time.monotonic() + _USUAL_EVERY
-        return self._has_rules
 
     def _alerts(self) -> list[Alert]:
         """Most severe first, then most recent."""
