@@ -12,8 +12,8 @@ import os
 import re
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 from ..metrics.buckets import Buckets
 from ..runs.files import listing
@@ -28,7 +28,6 @@ from ..values.names import label
 from ..values.sparkline import sparkline
 from .preparation import Plan
 from .sinks import STDERR, write_to
-from .worker_record import RunRecord
 
 _ERASE = b"\r\x1b[2K"
 _EVERY = 1.0
@@ -45,15 +44,19 @@ class Bar:
     """The status line of a run; before its start, a countdown."""
 
     def __init__(self, plan: Plan) -> None:
+        logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
         self._plan = plan
-        self._live = Live(plan.record)
-        self._shown = Shown([], [])
+        record = plan.record
+        place = RunPlace(label(record.run), record.folder, {})
+        self._run = ObservedRun(place, RunsSettings(), Buckets(1), Faults())
+        self._rates: Sequence[float | None] = ()  # the throughput of recent reports
+        self._figures: Sequence[str] = ()  # in words, the most important one first
         self._lock = threading.Lock()
         self._start: float | None = None
         self._drawn = False
         self._at_line_start = True
         self._stopped = threading.Event()
-        threading.Thread(target=self._run, daemon=True).start()
+        threading.Thread(target=self._draw_on, daemon=True).start()
 
     def beside(self, descriptor: int) -> Write:
         """A sink's write function for other output to the same terminal."""
@@ -79,7 +82,7 @@ class Bar:
             self._erase()
             self._lock.release()
 
-    def _run(self) -> None:
+    def _draw_on(self) -> None:
         due = 0.0
         while not self._stopped.wait(_TICK):
             try:
@@ -90,7 +93,7 @@ class Bar:
                     due = now + _EVERY
                     if self._start is not None:
                         with suppress(OSError):  # the folder is gone
-                            self._shown = self._live.look()
+                            self._look()
                 elif self._drawn:
                     continue
                 with self._lock:
@@ -101,18 +104,44 @@ class Bar:
             except OSError:  # the terminal is gone
                 return
 
+    def _look(self) -> None:
+        """Read what the files of the worker say now. Raises OSError."""
+        now, record = time.time(), self._plan.record
+        files = {
+            name: status
+            for name, status in listing(record.folder).files.items()
+            if name.startswith(f"{record.worker}.") and not _LOG.fullmatch(name, len(record.worker))
+        }
+        self._run.look(files, now)
+        self._run.read(_AT_ONCE, now)
+        for worker in self._run.workers:
+            if worker.name == label(record.worker):
+                self._rates = [report.throughput for report in worker.state.history]
+                self._figures = _words(worker)
+
     def _line(self, width: int) -> str:
+        """One line of at most `width` columns: if space is short, later figures go first, then the chart."""
         plan = self._plan
         name = plan.record.run if plan.of == 1 else f"{plan.record.run}  run {plan.number} of {plan.of}"
+        for count in range(len(self._figures), -1, -1):
+            parts = [*self._figures[:count], self._time()]
+            left = width - len("  ".join([name, *parts])) - 2
+            if left >= (_LEAST if count > _BESIDE_CHART else 0):
+                break
+        chart = sparkline(self._rates[-min(left, _MOST) :]) if left >= _LEAST else ""
+        return "  ".join(filter(None, [name, chart, *parts]))[:width]
+
+    def _time(self) -> str:
+        """The time until the start, since the start, or left."""
+        plan = self._plan
         if self._start is None:
-            left = f"starts in {numbers.clock(max(0.0, (plan.at or 0.0) - time.time()))}"
-        elif plan.length is None:
-            left = f"{numbers.clock(time.monotonic() - self._start)} so far"
-        else:
-            seconds = max(0.0, plan.length - (time.monotonic() - self._start))
-            series = f", series {numbers.clock(seconds + plan.after)}" if plan.after else ""
-            left = f"{numbers.clock(seconds)} left{series}"
-        return self._shown.line(width, before=name, after=left)
+            return f"starts in {numbers.clock(max(0.0, (plan.at or 0.0) - time.time()))}"
+        passed = time.monotonic() - self._start
+        if plan.length is None:
+            return f"{numbers.clock(passed)} so far"
+        left = max(0.0, plan.length - passed)
+        series = f", series {numbers.clock(left + plan.after)}" if plan.after else ""
+        return f"{numbers.clock(left)} left{series}"
 
     def _erase(self) -> None:
         if self._drawn:
@@ -121,59 +150,17 @@ class Bar:
                 os.write(STDERR, _ERASE)
 
 
-class Shown(NamedTuple):
-    """What a status line shows of a benchmark."""
-
-    rates: list[float | None]
-    """The throughput of recent reports."""
-    figures: list[str]
-    """In words, the most important one first."""
-
-    def line(self, width: int, *, before: str, after: str) -> str:
-        """One line of at most `width` columns: if space is short, later figures go first, then the chart."""
-        for count in range(len(self.figures), -1, -1):
-            parts = [before, *self.figures[:count], after]
-            left = width - len("  ".join(parts)) - 2
-            if left >= (_LEAST if count > _BESIDE_CHART else 0):
-                break
-        chart = sparkline(self.rates[-min(left, _MOST) :]) if left >= _LEAST else ""
-        return "  ".join(filter(None, [before, chart, *parts[1:]]))[:width]
-
-
-class Live:
-    """Follows one worker."""
-
-    def __init__(self, record: RunRecord) -> None:
-        logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
-        self._record = record
-        self._run = ObservedRun(RunPlace(label(record.run), record.folder, {}), RunsSettings(), Buckets(1), Faults())
-
-    def look(self) -> Shown:
-        """What the files say now. Raises OSError."""
-        now = time.time()
-        worker = self._record.worker
-        found = listing(self._record.folder).files
-        files = {
-            name: status
-            for name, status in found.items()
-            if name.startswith(f"{worker}.") and not _LOG.fullmatch(name, len(worker))
-        }
-        self._run.look(files, now)
-        self._run.read(_AT_ONCE, now)
-        return next((_shown(one) for one in self._run.workers if one.name == label(worker)), Shown([], []))
-
-
-def _shown(worker: Observer) -> Shown:
-    figures, unit = worker.state.figures(), worker.roles.unit
-    rates: list[float | None] = [report.throughput for report in worker.state.history]
+def _words(worker: Observer) -> list[str]:
+    """The figures of its last report, or why it has none."""
     if worker.phase == "stalled":
-        return Shown(rates, [f"stalled: {worker.reason}"])
+        return [f"stalled: {worker.reason}"]
+    figures, unit = worker.state.figures(), worker.roles.unit
     words = []
-    if (rate := figures.throughput) is not None:
-        in_full = f"{numbers.rate_in_full(rate)} {unit.name}"
-        words.append(numbers.throughput(unit.name)(rate) if unit.in_bytes else in_full)
+    if figures.throughput is not None:
+        in_full = f"{numbers.rate_in_full(figures.throughput)} {unit.name}"
+        words.append(numbers.throughput(unit.name)(figures.throughput) if unit.in_bytes else in_full)
     if figures.latency is not None:
         words.append(f"mean {numbers.latency(figures.latency)}")
     if figures.p99 is not None:
         words.append(f"p99 {numbers.latency(figures.p99)}")
-    return Shown(rates, words)
+    return words

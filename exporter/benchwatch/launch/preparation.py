@@ -125,7 +125,8 @@ def _expect_files(benchmark: Benchmark, command: Command, files: OwnFiles) -> It
         if command.output:
             yield f"nothing will be shown: {benchmark.tool} may write {command.output} on another machine"
         return
-    for suffix, path in {**({"json": Path(command.output)} if command.output else {}), **command.writes}.items():
+    outputs = {"json": Path(command.output)} if command.output else {}
+    for suffix, path in {**outputs, **command.writes}.items():
         files.expect_output(path, suffix)
     if command.log and command.log.prefix:
         files.expect_log(Path(command.log.prefix), command.log.name, named=command.log.named)

@@ -124,7 +124,9 @@ def _numbered(plans: Sequence[Plan], options: argparse.Namespace) -> list[Plan]:
     """The same with their places in the series; what an earlier start finished comes first."""
     done = [plan for plan in plans if plan.done]
     todo = [plan for plan in plans if not plan.done]
-    page = (plans[0].record.run if len(plans) == 1 else "") if options.open else None
+    page = None
+    if options.open:
+        page = plans[0].record.run if len(plans) == 1 else ""
     for number, plan in enumerate(todo):
         rest = todo[number + 1 :]
         lengths = [one.length for one in rest]
@@ -137,8 +139,10 @@ def _numbered(plans: Sequence[Plan], options: argparse.Namespace) -> list[Plan]:
 
 def _extent(plans: Sequence[Plan], points: int) -> str:
     runs, done = len(plans), sum(plan.done for plan in plans)
-    skipped = f"; skips {done} that {'have' if done > 1 else 'has'} finished" if done else ""
-    return f"{runs} run{'s' * (runs > 1)} of {points} point{'s' * (points > 1)}{skipped}"
+    extent = f"{runs} run{'s' * (runs > 1)} of {points} point{'s' * (points > 1)}"
+    if not done:
+        return extent
+    return f"{extent}; skips {done} that {'have' if done > 1 else 'has'} finished"
 
 
 def _setups(options: argparse.Namespace, name: str, words: Sequence[str], order: str, seed: int | None) -> list[Setup]:
@@ -146,7 +150,7 @@ def _setups(options: argparse.Namespace, name: str, words: Sequence[str], order:
     if options.sweep:
         setups = []
         for values in points_of(options.sweep, words):
-            run = "-".join([name, *(f"{key}{value}" for key, value in values.items())])
+            run = name + "".join(f"-{key}{value}" for key, value in values.items())
             point = SweepPoint(of=name, point=dict(values), order=order, seed=seed)
             setups.append(Setup(run, _benchmark(substituted(words, values)), {SWEEP: name, **values}, point))
         return setups

@@ -165,11 +165,11 @@ def _forward(outlets: Mapping[int, Sequence[Put]]) -> None:
             selector.register(descriptor, selectors.EVENT_READ)
         while selector.get_map():
             ready = [key.fd for key, _ in selector.select()]
-            others = [(descriptor, os.read(descriptor, _CHUNK)) for descriptor in ready if descriptor != first]
+            others = {descriptor: os.read(descriptor, _CHUNK) for descriptor in ready if descriptor != first}
             # Everything that was written to the first pipe before them is in it by now.
             for _ in range(_PIPE // _CHUNK):
                 if first not in {key.fd for key, _ in selector.select(0)}:
                     break
                 give(first, os.read(first, _CHUNK))
-            for descriptor, data in others:
+            for descriptor, data in others.items():
                 give(descriptor, data)
