@@ -116,36 +116,35 @@ class _Launch:
             raise
 
     def _spawn(self, prepared: Prepared, opened: ExitStack) -> _Running:
-        """Start the process and the threads that forward its output."""
-        # With 2>&1 the order matters: a parser takes a summary that precedes a progress line for that of an older run.
-        paths = {STDERR: self.record.file("err"), STDOUT: self.record.file("out")}
-        files = {number: opened.enter_context(path.open("ab", buffering=0)) for number, path in paths.items()}
+        """Start the threads that forward its output, wait for the time, and start the process."""
         bar = None
         if os.isatty(STDERR) and os.environ.get("TERM") != "dumb":
             bar = Bar(self.plan)
             opened.callback(bar.stop)
-        if self.schedule:
-            self.schedule.wait()
-        pipes = {number: sinks.pipe() for number in files}
-        start = time.time()
-        try:
-            process = child.start(prepared.command, pipes[STDOUT][1], pipes[STDERR][1])
-        finally:
-            for _, writer in pipes.values():
-                os.close(writer)
-        if bar:
-            bar.begin()
-        recorded = {number: Sink(sinks.write_to(file.fileno())) for number, file in files.items()}
+        recorded, outlets, writers = {}, {}, {}
         together = _is_one_place() and not prepared.display
-        outlets = {}
-        for number, sink in recorded.items():
+        # With 2>&1 the order matters: a parser takes a summary that precedes a progress line for that of an older run.
+        for number, suffix in ((STDERR, "err"), (STDOUT, "out")):
+            path = self.record.file(suffix)
+            file = opened.enter_context(path.open("ab", buffering=0))
+            recorded[path] = Sink(sinks.write_to(file.fileno()))
             write = bar.beside(number) if bar and os.isatty(number) else sinks.write_to(number)
             if number == STDOUT and prepared.display:
                 write = prepared.display(write)
             shown = self.terminal.outlet(STDERR if together else number, write)
-            outlets[pipes[number][0]] = (sink.put, shown)
-        reader = sinks.forward(outlets)
-        return _Running(process, start, reader, {paths[number]: sink for number, sink in recorded.items()}, bar)
+            reader, writers[number] = sinks.pipe()
+            outlets[reader] = (recorded[path].put, shown)
+        if self.schedule:
+            self.schedule.wait()
+        start = time.time()
+        try:
+            process = child.start(prepared.command, writers[STDOUT], writers[STDERR])
+        finally:
+            for writer in writers.values():
+                os.close(writer)
+        if bar:
+            bar.begin()
+        return _Running(process, start, sinks.forward(outlets), recorded, bar)
 
     def wait(self, running: _Running) -> child.Ending:
         """Record the start, and wait for the end while files that the benchmark writes are linked."""

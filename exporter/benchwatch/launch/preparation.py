@@ -85,7 +85,9 @@ def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prep
     record.write(**content)
     record.check()
     version = ask_version(benchmark)
-    own = None if benchmark.elsewhere or benchmark.other_user else record.own_folder
+    own = None
+    if not (benchmark.elsewhere or benchmark.other_user):  # hidden, so that nobody takes it for a run
+        own = record.folder.absolute() / f".{record.worker}"
     command = _read(benchmark, CommandLine(benchmark.arguments, version, plan.percentiles, own))
     remarks = [*command.remarks, *_expect_files(benchmark, command, files)]
     added, shown = command.added, [*command.added, *command.appended]

@@ -45,11 +45,6 @@ class RunRecord:
         """Another file of the worker."""
         return self.folder / f"{self.worker}.{suffix}"
 
-    @property
-    def own_folder(self) -> Path:
-        """A folder for files of the tool's own, absolute; hidden, so that nobody takes it for a run."""
-        return self.folder.absolute() / f".{self.worker}"
-
     def check_is_new(self, overwrite: bool = False) -> str:
         """Raises UserError if this worker has files already that may not be replaced.
 

@@ -238,8 +238,8 @@ class GrowingFile:
             os.close(descriptor)
         self._note(data, len(data))
         self._at_end = found if self.offset == found.size else None
-        rest = math.inf if self._settled and not data else _REST if age > _FINE_NS else 0.0
-        self._rests_until = time.monotonic() + rest
+        rest = _REST if age > _FINE_NS else 0.0
+        self._rests_until = math.inf if self._settled and not data else time.monotonic() + rest
         return data, found.modified
 
     def _note(self, data: bytes, size: int) -> None:

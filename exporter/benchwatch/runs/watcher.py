@@ -137,8 +137,9 @@ class Runs:
     def names(self) -> list[str]:
         """The labels of all runs with files, the most recently changed first."""
         of_all = {**self._unloaded, **{key: run.listed for key, run in self._runs.items()}}
-        last = {key: max(one.modified for one in files.values()) for key, files in of_all.items() if files}
-        return list(dict.fromkeys(label(key[1]) for key in sorted(last, key=last.__getitem__, reverse=True)))
+        written = [(max(one.modified for one in files.values()), key[1]) for key, files in of_all.items() if files]
+        written.sort(key=itemgetter(0), reverse=True)
+        return list(dict.fromkeys(label(name) for _, name in written))
 
     @property
     def version(self) -> tuple[int, ...]:

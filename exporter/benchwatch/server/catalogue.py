@@ -125,8 +125,9 @@ def _matches(run: Run, query: Query) -> bool:
 
 def _by_end(line: Run | Folded) -> tuple[int, float]:
     """Most recently ended first, then those that have left memory, in the end those that failed."""
-    failed = isinstance(line, Run) and _fault(line) == 0
-    return 2 if failed else 0 if line.workers else 1, -line.end
+    if isinstance(line, Run) and _fault(line) == 0:
+        return 2, -line.end
+    return int(not line.workers), -line.end
 
 
 def _rank(sort: str, line: Run | Folded) -> tuple[bool, float, str]:

@@ -80,7 +80,9 @@ async def serve(
     descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     pushes = Pushes(own, limit=max(2, min(_MOST_PUSHES, descriptors // 4)), settings=settings.push)
     why = Engine(Prometheus(prometheus, TIMEOUT)) if prometheus else None
-    others: list[Source] = [Disks(roles, here.host), Processes(here.host), *([why] if why else [])]
+    others: list[Source] = [Disks(roles, here.host), Processes(here.host)]
+    if why:
+        others.append(why)
     mapping = load_mapping(settings.nutanix, base)
     hosts = {*settings.web.hosts, *(host for address in addresses if (host := listen_address(address)[0]))}
     pollers = start_pollers(settings.nutanix, mapping)

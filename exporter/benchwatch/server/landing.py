@@ -96,7 +96,8 @@ def _banners(exporter: Exporter) -> str:
 def _form(workers: Sequence[Worker], query: Query) -> str:
     """Search, filters and order; a choice that nothing has any more stays in the list."""
     tools = sorted({worker.tool for worker in workers} | {query.tool} - {""})
-    states = [state for state in cells.STATES if state == query.state or any(one.state == state for one in workers)]
+    present = {worker.state for worker in workers} | {query.state}
+    states = [state for state in cells.STATES if state in present]
     opened = "".join(f'<input type="hidden" name="open" value="{in_html(name)}">' for name in query.open)
     return (
         '<div class="choose"><form method="get" role="search">'

@@ -133,9 +133,11 @@ def _processor_seconds(folder: str) -> tuple[str, float] | None:
 
 def _disk_bytes(folder: str) -> tuple[str, float] | None:
     words = _read(f"{folder}/io").split()
-    amount = sum(int(words[words.index(name) + 1]) for name in (b"read_bytes:", b"write_bytes:")) if words else 0
+    if not words:
+        return None
+    amount = sum(float(words[words.index(name) + 1]) for name in (b"read_bytes:", b"write_bytes:"))
     name = _stat(folder)[0] if amount else ""
-    return (name, float(amount)) if name else None
+    return (name, amount) if name else None
 
 
 def _stat(folder: str) -> tuple[str, Sequence[bytes]]:

@@ -96,7 +96,9 @@ def _figures(one: Explanation) -> Iterator[TableRow]:
         if before.busy is not None and used.busy is not None:
             busy = (f"{100 * part:.0f} % busy" for part in (before.busy, used.busy))
             is_cause = one.cause.layer == ("server_cpu" if host == facts.server else "client_cpu")
-            said = "not the cause" if are_free(used, before) else "the cause" if is_cause else "not ruled out"
+            said = "the cause" if is_cause else "not ruled out"
+            if are_free(used, before):
+                said = "not the cause"
             yield TableRow([f"processors of {host}", *busy, said], mark="bad" if said == "the cause" else "")
     for device, role in sorted(facts.devices.items(), key=lambda item: (item[1] != "log", item[0])):
         for op in ("write", "read"):
@@ -152,7 +154,7 @@ def _alert(name: str, alerts: Sequence[FiringAlert], run: str) -> str:
     """Its name and severity, and what the first of its kind says."""
     annotations = alerts[0].get("annotations", {})
     said = (annotations.get("summary", "") or annotations.get("description", "")).replace(f"{run}/", "")
-    things = {tuple(sorted((k, v) for k, v in _labels(one).items() if k != "severity")) for one in alerts}
+    things = {frozenset((_labels(one) | {"severity": ""}).items()) for one in alerts}
     more = f" (and {len(things) - 1} more)" if len(things) > 1 else ""
     severity = _labels(alerts[0]).get("severity", "")
     kind = "bad" if severity == _CRITICAL else "warn"
@@ -162,7 +164,7 @@ def _alert(name: str, alerts: Sequence[FiringAlert], run: str) -> str:
     )
 
 
-def _labels(alert: FiringAlert) -> Mapping[str, str]:
+def _labels(alert: FiringAlert) -> dict[str, str]:
     return alert.get("labels", {})
 
 

@@ -33,9 +33,9 @@ def runs_table(listed: Catalogue, now: float) -> str:
         chosen = any((listed.query.q, listed.query.tool, listed.query.state))
         return '<p>No run matches. <a href="?">Show all runs</a></p>' if chosen else ""
     active = "".join(_run(run, now) for run in listed.active)
-    ended = "".join(
-        _experiment(line, listed.query, now) if isinstance(line, Folded) else _run(line, now) for line in listed.ended
-    )
+    ended = ""
+    for line in listed.ended:
+        ended += _experiment(line, listed.query, now) if isinstance(line, Folded) else _run(line, now)
     parts = "".join(
         f'<tbody><tr class="part"><th colspan="9" scope="rowgroup">{title}</th></tr>{rows}</tbody>'
         for title, rows in (("Active", active), ("Ended", ended))
@@ -140,7 +140,7 @@ def _run(run: Run, now: float, *, member: bool = False) -> str:
         return _worker_line(worker, now, name, kind.strip())
     summary = cells.counted(Counter(worker.state for worker in run.workers))
     unit, write = cells.unit(run.workers[0]), cells.throughput(run.workers[0])
-    together = total([worker for worker in run.workers if worker.state == "running"] if run.active else run.workers)
+    together = total([worker for worker in run.workers if worker.state == "running" or not run.active])
     shown = sorted(run.workers, key=lambda worker: natural(worker.name))[:WORKERS_SHOWN]
     left = len(run.workers) - len(shown)
     return (
@@ -160,11 +160,13 @@ def _run(run: Run, now: float, *, member: bool = False) -> str:
 def _worker_line(worker: Worker, now: float, name: str, kind: str) -> str:
     """The line of a worker; `name` is HTML."""
     last = worker.last_report if worker.active else worker.end
+    state = cells.state(worker.state)
+    for text in (worker.reason, cells.warmup(worker, now), *cells.notes(worker)):
+        state += f'<span class="reason">{in_html(text)}</span>' if text else ""
     return _line(
         f"{kind}{' stale' if worker.state != 'running' else ''}".strip(),
         name,
-        cells.state(worker.state)
-        + "".join(map(_reason, (worker.reason, cells.warmup(worker, now), *cells.notes(worker)))),
+        state,
         worker.tool,
         _figure("Throughput", cells.throughput(worker)(worker.throughput), cells.unit(worker), bold=True),
         _spark(worker, now),
@@ -184,10 +186,6 @@ def _figure(label: str, text: str, unit: str = "", *, bold: bool = False, note: 
         text = (f"<b>{text}</b>" if bold else text) + (f" {in_html(unit)}" if unit else "")
     beside = f" <small>{note}</small>" if note else ""
     return f'<td{_RIGHT} data-label="{label}">{text}{beside}</td>'
-
-
-def _reason(text: str) -> str:
-    return f'<span class="reason">{in_html(text)}</span>' if text else ""
 
 
 def _spark(worker: Worker, now: float) -> str:

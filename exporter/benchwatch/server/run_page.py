@@ -36,7 +36,8 @@ def run_page(
     It links to the boards of the Grafana at that URL.
     """
     known = dict(one.partition(":")[::2] for one in since.split(",")) if since is not None else {}
-    seconds = _ACTIVE_SECONDS if _reads(view, parts) else _ENDED_SECONDS
+    is_reading = "course" in parts and not parts["course"].version
+    seconds = _ACTIVE_SECONDS if is_reading or view.active else _ENDED_SECONDS
     body = f'<div id="now" data-seconds="{seconds}">{_now(view, now, _boards(view, now, grafana))}</div>'
     for name in _PARTS:
         part = parts.get(name, PagePart("", ""))
@@ -70,12 +71,6 @@ def _document(title: str, heading: str, main: str, *, refresh: int = 0) -> str:
     return document(
         f"{title} · benchwatch", RUN_STYLE, header, main, footer, refresh=refresh, draws="../" if refresh else ""
     )
-
-
-def _reads(view: Run, parts: Mapping[str, PagePart]) -> bool:
-    """Whether the page may change within a second."""
-    reading = "course" in parts and not parts["course"].version
-    return reading or any(worker.active for worker in view.workers)
 
 
 def _now(view: Run, now: float, boards: str) -> str:

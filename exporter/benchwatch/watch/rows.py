@@ -119,10 +119,10 @@ def total(measured: Sequence[Measured]) -> Measured:
 def active_runs(page: Page, now: float, judged: Judged = UNJUDGED) -> list[ActiveRun]:
     """Active runs, the slowest first, then those that were slow, stalled ones, the most recent; `now`: Unix seconds."""
     active = sorted((run for run in page.runs if run.active), key=lambda run: run.name)
-    begun = {run.name: max(worker.start or 0.0 for worker in run.workers) for run in active}
 
     def rank(run: ActiveRun) -> tuple[int, bool, bool, float]:
-        return -run.slowness, run.slow is None, "stalled" not in dict(run.states), -begun[run.name]
+        begun = max(row.worker.start or 0.0 for row in run.rows)
+        return -run.slowness, run.slow is None, "stalled" not in dict(run.states), -begun
 
     return sorted((_run(run, now, judged) for run in active), key=rank)
 
@@ -139,9 +139,10 @@ def labels_of(worker: Worker, measured: Measured, alone: bool) -> tuple[str, str
 def _run(run: Run, now: float, judged: Judged) -> ActiveRun:
     workers = sorted(run.workers, key=lambda worker: natural(worker.name))
     rows = [row for worker in workers for row in _rows(worker, now, len(workers) == 1, judged.usual)]
-    tools = sorted({worker.tool for worker in workers})
-    of_tools = [_total([row for row in rows if row.worker.tool == tool], len(tools) == 1) for tool in tools]
-    totals = [row for row in of_tools if row]
+    of_tools: dict[str, list[Row]] = {worker.tool: [] for worker in sorted(workers, key=lambda worker: worker.tool)}
+    for row in rows:
+        of_tools[row.worker.tool].append(row)
+    totals = [whole for one in of_tools.values() if (whole := _total(one, len(of_tools) == 1))]
     slow = judged.slow.get(run.name)
     facts = tuple(_facts(run, rows, now, slow))
     charted = totals or rows

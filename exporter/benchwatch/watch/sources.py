@@ -208,15 +208,18 @@ class WatchedPrometheus:
         slow = {}
         for run, known in numbers.items():
             begin = known.get("begin", 0.0)
+            end = known.get("end", 0.0) - _HELD
             if "text" in known or "slow" in known:
-                since, text, host = known.get("since", begin), words[run].get("text", ""), words[run].get("host", "")
-                slow[run] = Slow(since, None, text, known.get("usual"), host)
-            elif (end := known.get("end", 0.0) - _HELD) - begin >= _COUNTS:
+                text, host = words[run].get("text", ""), words[run].get("host", "")
+                slow[run] = Slow(known.get("since", begin), None, text, known.get("usual"), host)
+            elif end - begin >= _COUNTS:
                 slow[run] = Slow(begin, end)
         if hosts := {re.escape(one.host) for one in slow.values() if one.host and not one.text}:
             which = quoted("|".join(sorted(hosts)))
             busy = {labels.get("host"): value for labels, value in self._prometheus.at(_BUSY % (which, which))}
-            slow = {run: one if one.text else one._replace(busy=busy.get(one.host)) for run, one in slow.items()}
+            for run, one in slow.items():
+                if not one.text:
+                    slow[run] = one._replace(busy=busy.get(one.host))
         return slow
 
     def _usual(self, slow: Mapping[str, Slow]) -> dict[tuple[str, ...], float]:
