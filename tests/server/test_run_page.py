@@ -374,7 +374,7 @@ def test_a_fault_of_ours_in_the_plots_leaves_the_page(pgbench: Path, monkeypatch
     def broken(*_: object) -> str:
         raise OverflowError("too large")
 
-    monkeypatch.setattr("benchwatch.server.run_plots.drawn", broken)
+    monkeypatch.setattr("benchwatch.server.looks.drawn", broken)
     with site(pgbench) as server:
         tree = server.tree("a")
     assert texts(tree, "#course .note") == ["cannot be drawn: OverflowError; see the exporter's log"]

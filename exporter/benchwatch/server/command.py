@@ -147,11 +147,11 @@ async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, unlisted:
     If there are so many active runs that this would take more than its _SHARE, checks are further apart.
     """
     while not stopping.is_set():
-        more, spent = await _look(runs)
+        spent = await _look(runs)
         pause = max(interval, min(spent * (1 / _SHARE - 1), _LONGEST_PAUSE))
         for sentence in unlisted.news(time.monotonic()):
             runs.fault("mapping", sentence)
-        if more:
+        if runs.more:
             await asyncio.sleep(0)
             continue
         try:
@@ -161,15 +161,11 @@ async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, unlisted:
             continue
 
 
-async def _look(runs: Runs) -> tuple[bool, float]:
-    """Check the runs once; returns whether there is more to read, and the processor time of the check, seconds."""
-    steps = runs.steps(time.time(), time.monotonic())
+async def _look(runs: Runs) -> float:
+    """Check the runs once; returns the processor time that it took, seconds."""
     spent, began = 0.0, time.thread_time()
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return bool(end.value), spent + time.thread_time() - began
+    for _ in runs.steps(time.time(), time.monotonic()):
         if (passed := time.thread_time() - began) >= _TURN:
             await asyncio.sleep(0)
             spent, began = spent + passed, time.thread_time()
+    return spent + time.thread_time() - began

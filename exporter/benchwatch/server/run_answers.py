@@ -37,7 +37,10 @@ def answers(prometheus: Prometheus, found: Slowness, timelines: Sequence[Timelin
     firing = [one for one in prometheus.firing() if _concerns(_labels(one), run, last) and _name(one) != UNSEEN]
     said = [("Why", in_html(sentence(last)))] if last else []
     said.append(("Objective", in_html(objectives(timelines, None) or "none set")))
-    said.append(("Alerts", _alerts(firing, run) if firing else _without_alerts(prometheus)))
+    alerts = _alerts(firing, run) if firing else "none fires"
+    if not firing and not prometheus.has_rules():
+        alerts = '<span class="warn">Prometheus has no rules, so no alert can fire: load prometheus/rules</span>'
+    said.append(("Alerts", alerts))
     lines = "".join(f"<dt>{name}</dt><dd>{html}</dd>" for name, html in said)
     figures = ""
     if last:
@@ -129,13 +132,6 @@ def _into_oplog(vdisk: PolledVdisk) -> float | None:
     """The part of its writes that goes there."""
     labels = {"cvm": vdisk.cvm, "vdisk": vdisk.name, "destination": "oplog"}
     return vdisk.window.mean("nutanix_vdisk_write_destination_ratio", **labels)
-
-
-def _without_alerts(prometheus: Prometheus) -> str:
-    """Why no alert fires: without rules, none could."""
-    if prometheus.has_rules():
-        return "none fires"
-    return '<span class="warn">Prometheus has no rules, so no alert can fire: load prometheus/rules</span>'
 
 
 def _alerts(firing: Sequence[FiringAlert], run: str) -> str:

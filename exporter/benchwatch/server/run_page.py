@@ -54,11 +54,9 @@ def no_run(name: str, names: Sequence[str]) -> str:
     """The page if there is no run of that name: it lists the known runs."""
     links = "".join(f"<li>{cells.run_link(one, up='../')}</li>" for one in names[:_MOST_NAMED])
     more = f"<p>and {len(names) - _MOST_NAMED} more</p>" if len(names) > _MOST_NAMED else ""
-    there = (
-        f"<p>Known runs, most recently changed first:</p><ul>{links}</ul>{more}"
-        if names
-        else "<p>There are no runs yet.</p>"
-    )
+    there = "<p>There are no runs yet.</p>"
+    if names:
+        there = f"<p>Known runs, most recently changed first:</p><ul>{links}</ul>{more}"
     return _document("No such run", "No such run", f"<p>There is no run {in_html(name)}.</p>{there}")
 
 
@@ -78,12 +76,11 @@ def _now(view: Run, now: float, boards: str) -> str:
     counts = Counter(worker.state for worker in workers)
     states = cells.badges(counts) if len(workers) > 1 else "".join(cells.state(one.state) for one in workers)
     facts = [", ".join(sorted({worker.tool for worker in workers})), *_times(view, now)]
-    said = [
-        f"{f'{worker.name}: ' if len(workers) > 1 else ''}{text}"
-        for worker in workers
-        for text in (worker.reason, cells.warmup(worker, now) if worker.active else "", *cells.notes(worker))
-        if text
-    ]
+    said = []
+    for worker in workers:
+        whose = f"{worker.name}: " if len(workers) > 1 else ""
+        warmup = cells.warmup(worker, now) if worker.active else ""
+        said += [f"{whose}{text}" for text in (worker.reason, warmup, *cells.notes(worker)) if text]
     shown = f"<p>{states} {in_html(' · '.join(fact for fact in facts if fact))}{boards}</p>"
     if len(workers) == 1 and workers[0].active:
         said.append(_last(workers[0], now))
@@ -122,7 +119,7 @@ def _last(worker: Worker, now: float) -> str:
     """The last report of a worker, and its operations so far; empty without any."""
     age = None if worker.last_report is None else now - worker.last_report
     unit, apart = cells.unit(worker), cells.apart(worker)
-    figure, count = cells.throughput(worker)(worker.throughput), figures.count(worker.operations)
+    figure, count = figures.throughput(worker.unit)(worker.throughput), figures.count(worker.operations)
     found = [
         (f"{figure} {unit}".rstrip(), figure),
         (f"mean latency {figures.latency(worker.latency)}", figures.latency(worker.latency)),
@@ -139,7 +136,7 @@ def _table(workers: Sequence[Worker], now: float) -> str:
     for worker in workers[:_MOST_WORKERS]:
         age = None if worker.last_report is None else now - worker.last_report
         unit = "" if worker.throughput is None else cells.unit(worker)
-        rate = f"{cells.throughput(worker)(worker.throughput)} {unit}".rstrip()
+        rate = f"{figures.throughput(worker.unit)(worker.throughput)} {unit}".rstrip()
         latencies = figures.latency(worker.latency), figures.latency(worker.p99)
         last = figures.age(age) if worker.active else ""
         rows.append((worker.name, worker.state, rate, *latencies, figures.count(worker.operations), last))
