@@ -98,8 +98,8 @@ class RunRecord:
 
     def joins(self) -> str:
         """A sentence if the run has workers that have ended, which this one only follows; otherwise empty."""
-        others = {path.stem: recorded(path) for path in self.folder.glob(f"*{SUFFIX}")}
-        ended = sorted(name for name, one in others.items() if one and one.end is not None and name != self.worker)
+        others = {path.stem: recorded(path) for path in self.folder.glob(f"*{SUFFIX}") if path != self.path}
+        ended = sorted(name for name, one in others.items() if one and one.end is not None)
         before = f"{self.folder} has {', '.join(ended)}, which had already ended"
         return f"{before}: results will not add {self.worker} to theirs" if ended else ""
 

@@ -267,7 +267,8 @@ def files_of(folder: Path, worker: str) -> list[Path]:
     """All files of a worker, by name. `db.2.out` and, beside it, the log `db.2.7` belong to `db.2`, not to `db`."""
     found = sorted(folder.glob(f"{glob.escape(worker)}.*"))
     others = {file.stem for file in found if file.suffix[1:].isalpha()} - {worker}
-    return [file for file in found if _SUFFIX.fullmatch(file.name, len(worker) + 1) and file.stem not in others]
+    own = (file for file in found if file.stem not in others)
+    return [file for file in own if _SUFFIX.fullmatch(file.name, len(worker) + 1)]
 
 
 def _check_record(path: Path, name: str) -> None:

@@ -95,7 +95,8 @@ def statuses(folder: Path, names: Iterable[str]) -> dict[str, FileStatus]:
 def dangling(folder: Path) -> dict[str, str]:
     """The links in a folder to files that are gone, and where these were. Raises OSError."""
     with os.scandir(folder) as entries:
-        gone = sorted(entry.name for entry in entries if entry.is_symlink() and not os.path.exists(entry.path))  # noqa: PTH110
+        links = [entry for entry in entries if entry.is_symlink()]
+    gone = sorted(link.name for link in links if not os.path.exists(link.path))  # noqa: PTH110
     return {name: os.readlink(folder / name) for name in gone}  # noqa: PTH115
 
 

@@ -131,7 +131,8 @@ def first_tool(head: bytes, tools: Sequence[Tool], *, logs: bool = True) -> tupl
     """The tool whose output comes first in these bytes, and its kind; None if no tool recognises them."""
     # What the first lines show is enough to leave out the other tools, whose output comes later if at all.
     tools = [tool for tool in tools if tool.recognise(head[: head.find(b"\n", _FIRST) + 1])] or tools
-    found = [(tool, kind) for tool in tools if (kind := tool.recognise(head)) and (logs or not tool.kinds[kind].is_log)]
+    kinds = ((tool, tool.recognise(head)) for tool in tools)
+    found = [(tool, kind) for tool, kind in kinds if kind and (logs or not tool.kinds[kind].is_log)]
     if len(found) < 2:
         return found[0] if found else None
     ends = [match.end() for match in re.finditer(rb"\n|\Z", head)]

@@ -139,9 +139,9 @@ class Runs:
     def names(self) -> list[str]:
         """The labels of all runs with files, the most recently changed first."""
         of_all = {**self._unloaded, **{key: run.listed for key, run in self._runs.items()}}
-        written = [(max(one.modified for one in files.values()), key[1]) for key, files in of_all.items() if files]
-        written.sort(key=itemgetter(0), reverse=True)
-        return list(dict.fromkeys(label(name) for _, name in written))
+        with_files = [(key, files.values()) for key, files in of_all.items() if files]
+        with_files.sort(key=lambda one: max(status.modified for status in one[1]), reverse=True)
+        return list(dict.fromkeys(label(name) for (_, name), _ in with_files))
 
     @property
     def version(self) -> tuple[int, ...]:

@@ -118,7 +118,8 @@ def _matches(run: Run, query: Query) -> bool:
     texts = [run.name]
     for worker in run.workers:
         texts += worker.name, worker.tool, worker.state, worker.experiment
-        texts += (f"{key}={value}" for labels in (worker.labels, worker.point) for key, value in labels.items())
+        for labels in (worker.labels, worker.point):
+            texts += (f"{key}={value}" for key, value in labels.items())
     text = "\n".join(texts).casefold()
     return all(word in text for word in words)
 

@@ -62,8 +62,7 @@ class Asked(NamedTuple):
     @property
     def address(self) -> str:
         """Where the comparison is, beside the landing page."""
-        pairs = [("base", self.base), *(("other", other) for other in self.others)]
-        return "compare?" + urlencode(pairs, errors="replace")
+        return "compare?" + urlencode({"base": self.base, "other": self.others}, doseq=True, errors="replace")
 
 
 class ComparisonPages:

@@ -52,7 +52,7 @@ def landing_page(
             f'<p class="summary">{cells.badges(counts) or "Nothing is running "}· as of {figures.clock_time(now)}</p>',
             _banners(exporter),
             runs_table(listed, now),
-            _section("Controller VMs", _cvms(exporter.cvms(), now)),
+            _cvms(exporter.cvms(), now),
         )
     )
     seconds = max(_REFRESH_SECONDS, sum(len(run.workers) for run in listed.active) // _WORKERS_A_SECOND)
@@ -73,10 +73,6 @@ _LINKS = (
     '<a href="metrics?collect[]=runs">runs</a><a href="metrics?collect[]=nutanix">nutanix</a> '
     'Health: <a href="-/healthy">healthy</a><a href="-/ready">ready</a>'
 )
-
-
-def _section(title: str, body: str) -> str:
-    return f"<section><h2>{title}</h2>{body}</section>\n" if body else ""
 
 
 def _banners(exporter: Exporter) -> str:
@@ -136,7 +132,8 @@ def _cvms(cvms: Sequence[Cvm], now: float) -> str:
         for cvm in cvms
     ]
     columns = [Column(name, right=False) for name in ("CVM", "State", "Last success", "VDisks", "Address", "Error")]
-    return f'<article class="card">{table_html(Table(columns, rows).filled)}</article>'
+    body = f'<article class="card">{table_html(Table(columns, rows).filled)}</article>'
+    return f"<section><h2>Controller VMs</h2>{body}</section>\n"
 
 
 def _begin(exporter: Exporter, url: str, user: str, first: bool) -> str:

@@ -41,7 +41,6 @@ _SHARE = 150
 """Seconds of pause for a second of processor time."""
 _FIRST, _FURTHER = 2.0, 0.3
 """Seconds that a request waits for the first drawing or for that of who returns, and for a further one."""
-
 _AWAY = 5.0
 """Seconds without a request after which a reader has returned: the page waits for what is true now."""
 

@@ -34,7 +34,8 @@ _IN_FULL = 3
 def answers(prometheus: Prometheus, found: Slowness, timelines: Sequence[Timeline]) -> str:
     """The head as HTML. Raises PrometheusError."""
     run, last = found.run.run, found.slow[-1] if found.slow else None
-    firing = [one for one in prometheus.firing() if _concerns(_labels(one), run, last) and _name(one) != UNSEEN]
+    shown = (one for one in prometheus.firing() if _name(one) != UNSEEN)
+    firing = [one for one in shown if _concerns(_labels(one), run, last)]
     said = [("Why", in_html(sentence(last)))] if last else []
     said.append(("Objective", in_html(objectives(timelines, None) or "none set")))
     alerts = _alerts(firing, run) if firing else "none fires"

@@ -159,8 +159,8 @@ def _run(run: Run, now: float, *, member: bool = False) -> str:
 
 def _worker_line(worker: Worker, now: float, name: str, kind: str) -> str:
     """The line of a worker; `name` is HTML."""
-    last = worker.last_report if worker.active else worker.end
     end = now if worker.active else worker.end
+    last, since = ("Last report", worker.last_report) if worker.active else ("Ended", worker.end)
     lasted = None if worker.start is None or end is None else max(0.0, end - worker.start)
     state = cells.state(worker.state)
     for text in (worker.reason, cells.warmup(worker, now), *cells.notes(worker)):
@@ -175,7 +175,7 @@ def _worker_line(worker: Worker, now: float, name: str, kind: str) -> str:
         _figure("Mean latency", figures.latency(worker.latency), bold=True),
         _figure("p99", figures.latency(worker.p99), bold=True, note=cells.apart(worker)),
         _figure("Duration", figures.duration(lasted)),
-        _figure("Last report" if worker.active else "Ended", figures.age(None if last is None else now - last)),
+        _figure(last, figures.age(None if since is None else now - since)),
     )
 
 

@@ -44,7 +44,6 @@ _CLIENT_AUTH_TYPES = {
     "RequireAndVerifyClientCert": ssl.CERT_REQUIRED,
 }
 _HASH = re.compile(r"\$2[aby]\$(0[4-9]|[12][0-9]|3[01])\$[./A-Za-z0-9]{53}")
-
 _WRONG_REMEMBERED = 1000
 _LONGEST = 72
 """bcrypt ignores further bytes of a password."""

@@ -170,7 +170,8 @@ def _total(rows: Sequence[Row], alone: bool) -> Row | None:
     """The total of the workers of one tool; None if there is nothing to add up."""
     first = rows[0].worker
     kinds = {(row.worker.unit, row.worker.in_bytes) for row in rows}
-    counted = [row for row in rows if row.worker.now and not row.worker.observer and row.op not in row.worker.apart]
+    measured = [row for row in rows if row.worker.now and not row.worker.observer]
+    counted = [row for row in measured if row.op not in row.worker.apart]
     if len(counted) < 2 or first.whole_server or len(kinds) > 1:
         return None
     together = total([row.measured for row in counted])

@@ -46,7 +46,6 @@ _REFUSALS = {
     404: ("has no such page (HTTP status 404)", _RUNNING),
 }
 """What an HTTP status means, and what to check."""
-
 _SAID = {
     "text": f"({INFO.name} or on (run) last_over_time({INFO.name}[5s]))",
     "since": f"last_over_time({SINCE.name}[5s])",

@@ -141,7 +141,8 @@ class RunTable:
         name = joined([text(mark, style), name.append_text(text(operation))], " ")
         overdue = row.age is not None and row.age > 2 * (row.worker.report_interval or 1.0) + 1
         age = text(brief(row.age) if state else "", "yellow" if overdue or self._lost else "dim")
-        rate = text(figures.rate(None if self._lost else measured.rate), "bold red" if measured.rate == 0 else "bold")
+        style = "bold red" if measured.rate == 0 else "bold"
+        rate = text(figures.rate(None if self._lost else measured.rate), style)
         cells = [(age, _AGE), (rate, _RATE)]
         instead = self._instead(row, every_note)
         if measured.rate is not None or not instead:
@@ -157,7 +158,8 @@ class RunTable:
             notes = (Note(f"{which} {row.apart}"), *notes)
         if not notes or self._lost:
             return [drawn]
-        remarks = text("    ").append_text(joined([text(one.text, "yellow" if one.bad else "dim") for one in notes]))
+        parts = [text(one.text, "yellow" if one.bad else "dim") for one in notes]
+        remarks = text("    ").append_text(joined(parts))
         if not instead and drawn.cell_len + remarks.cell_len <= self._width:
             return [drawn.append_text(remarks)]
         return [drawn, remarks]
