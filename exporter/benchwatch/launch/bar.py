@@ -28,6 +28,7 @@ from ..values.names import label
 from ..values.sparkline import sparkline
 from .preparation import Plan
 from .sinks import STDERR, write_to
+from .worker_record import RunRecord
 
 _ERASE = b"\r\x1b[2K"
 _EVERY = 1.0
@@ -44,13 +45,8 @@ class Bar:
     """The status line of a run; before its start, a countdown."""
 
     def __init__(self, plan: Plan) -> None:
-        logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
         self._plan = plan
-        record = plan.record
-        place = RunPlace(label(record.run), record.folder, {})
-        self._run = ObservedRun(place, RunsSettings(), Buckets(1), Faults())
-        self._rates: Sequence[float | None] = ()  # the throughput of recent reports
-        self._figures: Sequence[str] = ()  # in words, the most important one first
+        self._live = Live(plan.record)
         self._lock = threading.Lock()
         self._start: float | None = None
         self._drawn = False
@@ -93,7 +89,7 @@ class Bar:
                     due = now + _EVERY
                     if self._start is not None:
                         with suppress(OSError):  # the folder is gone
-                            self._look()
+                            self._live.look()
                 elif self._drawn:
                     continue
                 with self._lock:
@@ -104,32 +100,10 @@ class Bar:
             except OSError:  # the terminal is gone
                 return
 
-    def _look(self) -> None:
-        """Read what the files of the worker say now. Raises OSError."""
-        now, record = time.time(), self._plan.record
-        files = {
-            name: status
-            for name, status in listing(record.folder).files.items()
-            if name.startswith(f"{record.worker}.") and not _LOG.fullmatch(name, len(record.worker))
-        }
-        self._run.look(files, now)
-        self._run.read(_AT_ONCE, now)
-        for worker in self._run.workers:
-            if worker.name == label(record.worker):
-                self._rates = [report.throughput for report in worker.state.history]
-                self._figures = _words(worker)
-
     def _line(self, width: int) -> str:
-        """One line of at most `width` columns: if space is short, later figures go first, then the chart."""
         plan = self._plan
         name = plan.record.run if plan.of == 1 else f"{plan.record.run}  run {plan.number} of {plan.of}"
-        for count in range(len(self._figures), -1, -1):
-            parts = [*self._figures[:count], self._time()]
-            left = width - len("  ".join([name, *parts])) - 2
-            if left >= (_LEAST if count > _BESIDE_CHART else 0):
-                break
-        chart = sparkline(self._rates[-min(left, _MOST) :]) if left >= _LEAST else ""
-        return "  ".join(filter(None, [name, chart, *parts]))[:width]
+        return self._live.line(width, before=name, after=self._time())
 
     def _time(self) -> str:
         """The time until the start, since the start, or left."""
@@ -150,8 +124,45 @@ class Bar:
                 os.write(STDERR, _ERASE)
 
 
+class Live:
+    """What one worker reports, as its files say."""
+
+    def __init__(self, record: RunRecord) -> None:
+        logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
+        self.figures: Sequence[str] = ()
+        """Those of its last report, in words, the most important one first."""
+        self._rates: Sequence[float | None] = ()  # the throughput of recent reports
+        self._record = record
+        self._run = ObservedRun(RunPlace(label(record.run), record.folder, {}), RunsSettings(), Buckets(1), Faults())
+
+    def look(self) -> None:
+        """Read what is new. Raises OSError."""
+        now, worker = time.time(), self._record.worker
+        files = {
+            name: status
+            for name, status in listing(self._record.folder).files.items()
+            if name.startswith(f"{worker}.") and not _LOG.fullmatch(name, len(worker))
+        }
+        self._run.look(files, now)
+        self._run.read(_AT_ONCE, now)
+        for one in self._run.workers:
+            if one.name == label(worker):
+                self._rates = [report.throughput for report in one.state.history]
+                self.figures = _words(one)
+
+    def line(self, width: int, *, before: str, after: str) -> str:
+        """One line of at most `width` columns: if space is short, later figures go first, then the chart."""
+        for count in range(len(self.figures), -1, -1):
+            parts = [*self.figures[:count], after]
+            left = width - len("  ".join([before, *parts])) - 2
+            if left >= (_LEAST if count > _BESIDE_CHART else 0):
+                break
+        chart = sparkline(self._rates[-min(left, _MOST) :]) if left >= _LEAST else ""
+        return "  ".join(filter(None, [before, chart, *parts]))[:width]
+
+
 def _words(worker: Observer) -> list[str]:
-    """The figures of its last report, or why it has none."""
+    """The figures of its last report; in a stall, why."""
     if worker.phase == "stalled":
         return [f"stalled: {worker.reason}"]
     figures, unit = worker.state.figures(), worker.roles.unit

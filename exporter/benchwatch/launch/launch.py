@@ -69,9 +69,12 @@ class _Launch:
         self.files = OwnFiles(plan.record, self.host)
         self.schedule = Schedule(plan.at) if plan.at is not None else None
         self.opener = PageOpener(plan.push, plan.page) if plan.page is not None else None
-        self.delivery = _delivery(plan)
-        self.exactness = ""
-        """How exactly it started at the time that was asked for, a sentence; empty without one."""
+        self.delivery: Delivery | None = None
+        if plan.push:
+            from . import delivery  # only now, because it takes 10 MB
+
+            self.delivery = delivery.Delivery(plan.push, plan.record)
+        self.exactness = ""  # how exactly it started at the time that was asked for, a sentence
 
     def start(self, opened: ExitStack) -> _Running:
         """Take the name, prepare, wait for the time and start; `opened` holds what is open until the end."""
@@ -188,15 +191,6 @@ class _Launch:
         self.record.release()
         self.terminal.say(self.exactness, *lost, missing, undelivered)
         return not lost
-
-
-def _delivery(plan: Plan) -> "Delivery | None":
-    """What sends the run to an exporter elsewhere, if one is named; imported only then, because it takes 10 MB."""
-    if not plan.push:
-        return None
-    from .delivery import Delivery
-
-    return Delivery(plan.push, plan.record)
 
 
 def _is_one_place() -> bool:

@@ -3,22 +3,18 @@
 All names and commands are checked before the first run starts. A failed run does not end a series; a signal does, and
 so does a run that cannot be started. In any case, the end shows what there is.
 
-`--before COMMAND` is run by the shell before each run, with the variant's name in BENCHWATCH_VARIANT; what it printed
-is in the run's record. With `--until-sure`, the series ends after the third round or later, as soon as a verdict about
-the throughput of each variant is certain. It is looked at after each round, so that the probability of an error is
-divided by the number of looks (Bonferroni): all looks together are wrong in at most 5 % of series.
+With `--until-sure`, the series ends after the third round or later, as soon as a verdict about the throughput of each
+variant is certain. It is looked at after each round, so that the probability of an error is divided by the number of
+looks (Bonferroni): all looks together are wrong in at most 5 % of series.
 """
 
 import argparse
-import os
 import random
 import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from tempfile import TemporaryFile
 
 import msgspec
 
@@ -27,14 +23,13 @@ from ..settings.record import NAME, SUFFIX, SweepPoint, check_label
 from ..settings.settings import RunsSettings
 from ..tools.invocation import Benchmark, find_benchmark, recordable
 from ..tools.registry import TOOLS, named
-from ..values.errors import FAILED, NOT_MET, NOT_RECORDED, UserError
+from ..values.errors import NOT_MET, NOT_RECORDED, UserError
 from ..values.names import check_name
 from ..values.numbers import duration
-from ..values.printable import printable
 from .child import Interrupts
 from .launch import launch
 from .outcome import Outcomes
-from .preparation import Plan, planned_length
+from .preparation import Plan, planned_length, run_before
 from .setups import ORDERS, ROUNDS, SWEEP, VARIANT, Setup, arranged, check_variants, points_of, substituted
 from .sinks import Terminal
 from .worker_record import RunRecord, recorded
@@ -42,8 +37,6 @@ from .worker_record import RunRecord, recorded
 _FEWEST = 3
 """Rounds before --until-sure may end the series."""
 _ERROR = 0.05
-_KEPT = 10_000
-"""Characters of the output of --before that are recorded."""
 _SEEDS = 1 << 32
 
 
@@ -108,7 +101,7 @@ def _begin_variant(name: str, plan: Plan, before: str | None, terminal: Terminal
     left = f", {duration(plan.after)} left after it" if plan.after else ""
     terminal.say(f"{name}: run {plan.number} of {plan.of}: {variant}{left}")
     if before:
-        plan.content["before"] = _run_before(before, variant)
+        plan.content["before"] = run_before(before, variant)
 
 
 def _is_certain(outcomes: Outcomes, last: Plan, sides: Sequence[str], rounds: int) -> bool:
@@ -216,9 +209,8 @@ def _plan(options: argparse.Namespace, setup: Setup, number: int) -> Plan:
     except ValueError as error:
         raise UserError(str(error)) from None
     if worker + SUFFIX == NAME:
-        raise UserError(
-            f"worker {worker!r} cannot be recorded: {NAME} is the record of the whole run; choose another --worker"
-        )
+        why = f"{NAME} is the record of the whole run"
+        raise UserError(f"worker {worker!r} cannot be recorded: {why}; choose another --worker")
     record = RunRecord(options.runs_path, run, worker)
     earlier = None
     if setup.sweep and not options.overwrite:
@@ -288,21 +280,3 @@ def _runs_of(path: Path) -> Iterator[tuple[Path, SweepPoint | None]]:
                 yield file, found.sweep
             elif found and found.repeat_of == path.name:
                 yield file, None
-
-
-def _run_before(command: str, variant: str) -> dict[str, str]:
-    """What `--before` is and printed. Raises UserError if it fails."""
-    environment = {**os.environ, "BENCHWATCH_VARIANT": variant}
-    with TemporaryFile() as file:  # a pipe would be open until a server ends that the command started
-        done = subprocess.run(
-            command, shell=True, env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT
-        )
-        file.seek(0)
-        output = file.read().decode("utf-8", "replace")
-    if done.returncode:
-        last = (output.strip().splitlines() or ["it printed nothing"])[-1]
-        raise UserError(
-            f"--before failed for {variant} with exit code {done.returncode}: {printable(last)}; the series ends",
-            FAILED,
-        )
-    return {"command": command, "output": output[:_KEPT]}
