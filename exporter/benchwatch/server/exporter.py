@@ -152,15 +152,16 @@ def _rank(source: Source) -> tuple[int, float]:
 def _vdisks(poller: Poller, snapshot: Snapshot) -> list[Vdisk]:
     """Those of one CVM in its last snapshot, except those of which the page has no row."""
     known: dict[str, Mapping[str, str]] = {}
-    numbers: dict[tuple[Family, str], dict[str, float]] = defaultdict(dict)  # of a vdisk, by operation or destination
+    numbers: dict[Family, dict[str, dict[str, float]]] = {family: defaultdict(dict) for family in _OF_VDISKS}
     for sample in poller.samples():
         if sample.family is families.VDISK_INFO and isinstance(sample, Sample):
             known[sample.labels[0]] = dict(zip(sample.family.labels, sample.labels, strict=True))
-        elif sample.family in _OF_VDISKS:
+        elif sample.family in numbers:
             if isinstance(sample, Sample):
                 sample = SampleColumn(sample.family, [sample.labels], [cast(float, sample.value)])
+            of_vdisks = numbers[sample.family]
             for (vdisk, key), number in zip(sample.labels, sample.numbers, strict=True):
-                numbers[sample.family, vdisk][key] = number
+                of_vdisks[vdisk][key] = number
     return [
         Vdisk(
             poller.name,
@@ -169,10 +170,10 @@ def _vdisks(poller: Poller, snapshot: Snapshot) -> list[Vdisk]:
             info["disk"],
             info["role"],
             snapshot.time,
-            rates=numbers[families.FRONTEND_OPS, vdisk],
-            latencies=numbers[families.FRONTEND_LATENCY, vdisk],
-            random=numbers[families.RANDOM, vdisk],
-            oplog=numbers[families.WRITE_DESTINATION_RATIO, vdisk].get("oplog"),
+            rates=numbers[families.FRONTEND_OPS][vdisk],
+            latencies=numbers[families.FRONTEND_LATENCY][vdisk],
+            random=numbers[families.RANDOM][vdisk],
+            oplog=numbers[families.WRITE_DESTINATION_RATIO][vdisk].get("oplog"),
         )
         for vdisk, info in known.items()
     ]
