@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from benchwatch.cli import main
-from benchwatch.launch import delivery, push
+from benchwatch.launch import delivery
+from benchwatch.launch.worker_record import RunRecord
 from benchwatch.values.printable import say
 from tests.support.ports import free_port
 from tests.support.serving import FakeExporter, Served, served
@@ -157,7 +158,7 @@ def test_another_run_in_the_place_of_one_that_was_sent_is_not_appended_to_it(
     server: Served, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(delivery, "_EVERY", 0.01)
-    (record,) = [one for one in push._records(runs / "b-1", {}) if one.worker == "db1"]
+    record = RunRecord(runs, "b-1", "db1")
     write(runs / "b-1", {"db1.out": b"the first run\n"})
     following = delivery.Delivery(server.url, record, takes_name=False)
     following.follow()
@@ -177,7 +178,7 @@ def test_a_run_that_is_removed_here_keeps_its_record_there(
     server: Served, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(delivery, "_EVERY", 0.01)
-    (record,) = [one for one in push._records(runs / "a", {}) if one.worker == "db1"]
+    record = RunRecord(runs, "a", "db1")
     following = delivery.Delivery(server.url, record, takes_name=False)
     following.follow()
     there = tmp_path / "there/a/db1.yaml"

@@ -374,7 +374,7 @@ def test_a_fault_of_ours_in_the_plots_leaves_the_page(pgbench: Path, monkeypatch
     def broken(*_: object) -> str:
         raise OverflowError("too large")
 
-    monkeypatch.setattr("benchwatch.server.run_plots.drawn", broken)
+    monkeypatch.setattr("benchwatch.server.looks.drawn", broken)
     with site(pgbench) as server:
         tree = server.tree("a")
     assert texts(tree, "#course .note") == ["cannot be drawn: OverflowError; see the exporter's log"]
@@ -438,6 +438,35 @@ def test_alerts_that_fire_are_shown_those_of_other_runs_are_not(pgbench: Path) -
         "RunSlow warning : a is slow: database and Slow",
     }
     assert texts(tree, "#machine .note") == ["Prometheus has no disk of node_exporter with any I/O in this time."]
+
+
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [
+        ([{"name": "runs"}], "none fires"),
+        ([], "Prometheus has no rules, so no alert can fire: load prometheus/rules"),
+    ],
+)
+def test_a_prometheus_without_rules_is_said_where_alerts_would_be(
+    groups: list[object], said: str, pgbench: Path
+) -> None:
+    class Silent(Alerting):
+        def answer(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            data = {"alerts": [], "result": [], "groups": groups}
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps({"status": "success", "data": data}).encode())
+
+        do_GET = do_POST = answer
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Silent) as prometheus:
+        threading.Thread(target=prometheus.serve_forever, daemon=True).start()
+        with site(pgbench, f"http://127.0.0.1:{prometheus.server_address[1]}") as server:
+            eventually(lambda: "<h2>Disks</h2>" in server.get("a").text, "Prometheus is asked")
+            tree = server.tree("a")
+        prometheus.shutdown()
+    assert dict(zip(texts(tree, "#answers dt"), texts(tree, "#answers dd"), strict=True))["Alerts"] == said
 
 
 def test_parameters_that_differ_from_the_run_before_come_first(place: Place) -> None:

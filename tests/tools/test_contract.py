@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 import worker_rules
 from benchwatch.cli import main
-from benchwatch.launch.bar import Live, Shown
+from benchwatch.launch.bar import Live
 from benchwatch.launch.worker_record import RunRecord
 from benchwatch.metrics.buckets import Buckets
 from benchwatch.metrics.samples import PARTS, Sample
@@ -292,15 +292,17 @@ def test_the_status_line_of_the_launcher_shows_it(toy: None, tmp_path: Path, mon
     record = RunRecord(tmp_path, "one", "w")
     record.folder.mkdir()
     live = Live(record)
-    assert live.look() == Shown([], [])
+    live.look()
+    assert list(live.figures) == []
     record.file("out").write_bytes(output(3, start=int(NOW) - 3, ended=False))
     record.file("77").write_bytes(b"a log\n")
-    shown = live.look()
-    assert shown.figures == ["150 laps/s"]
-    assert shown.line(60, before="one", after="0:57 left").startswith("one  ")
+    live.look()
+    assert live.figures == ["150 laps/s"]
+    assert live.line(60, before="one", after="0:57 left").startswith("one  ")
     with record.file("out").open("ab") as file:
         file.write(f"{int(NOW)} left laps 48 p95 0.002000\n{int(NOW)} right laps 50 p95 0.002000\n".encode())
-    assert live.look().figures == ["98.0 laps/s"]
+    live.look()
+    assert live.figures == ["98.0 laps/s"]
 
 
 def test_report_draws_it(runs: Path, tmp_path: Path) -> None:

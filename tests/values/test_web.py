@@ -1,5 +1,6 @@
 """One deadline for a whole answer, however it drips: status line, header, length, body; with TLS and without."""
 
+import gzip
 import socket
 import ssl
 import threading
@@ -81,3 +82,30 @@ def test_an_answer_that_drips_ends_at_the_deadline(scheme: str, at: int, tmp_pat
 def test_each_request_of_a_session_has_a_deadline_of_its_own() -> None:
     with dripping(WHOLE + b"x", len(WHOLE)) as port, session(PATIENCE) as web:
         assert web.get(f"http://127.0.0.1:{port}/").content == b"body"
+
+
+def compressed(times: int) -> bytes:
+    """An answer whose body is compressed so many times."""
+    body = b"body"
+    for _ in range(times):
+        body = gzip.compress(body)
+    coding = b"Content-Encoding: gzip\r\n" * times
+    return b"HTTP/1.1 200 OK\r\n%sContent-Length: %d\r\n\r\n%s" % (coding, len(body), body)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_an_answer_that_is_compressed_twice_is_refused_before_it_unfolds(stream: bool) -> None:
+    """A gigabyte of blanks, compressed twice, arrives in two kilobytes."""
+    answer = compressed(2)
+    with (
+        dripping(answer, len(answer)) as port,
+        session(PATIENCE) as web,
+        pytest.raises(requests.RequestException, match=r"^its answer is compressed more than once$"),
+    ):
+        web.get(f"http://127.0.0.1:{port}", timeout=PATIENCE, stream=stream)
+
+
+def test_an_answer_that_is_compressed_once_is_read() -> None:
+    answer = compressed(1)
+    with dripping(answer, len(answer)) as port, session(PATIENCE) as web:
+        assert web.get(f"http://127.0.0.1:{port}", timeout=PATIENCE).text == "body"

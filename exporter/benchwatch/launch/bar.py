@@ -12,8 +12,8 @@ import os
 import re
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 from ..metrics.buckets import Buckets
 from ..runs.files import listing
@@ -47,13 +47,12 @@ class Bar:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._live = Live(plan.record)
-        self._shown = Shown([], [])
         self._lock = threading.Lock()
         self._start: float | None = None
         self._drawn = False
         self._at_line_start = True
         self._stopped = threading.Event()
-        threading.Thread(target=self._run, daemon=True).start()
+        threading.Thread(target=self._draw_on, daemon=True).start()
 
     def beside(self, descriptor: int) -> Write:
         """A sink's write function for other output to the same terminal."""
@@ -79,7 +78,7 @@ class Bar:
             self._erase()
             self._lock.release()
 
-    def _run(self) -> None:
+    def _draw_on(self) -> None:
         due = 0.0
         while not self._stopped.wait(_TICK):
             try:
@@ -90,7 +89,7 @@ class Bar:
                     due = now + _EVERY
                     if self._start is not None:
                         with suppress(OSError):  # the folder is gone
-                            self._shown = self._live.look()
+                            self._live.look()
                 elif self._drawn:
                     continue
                 with self._lock:
@@ -104,15 +103,19 @@ class Bar:
     def _line(self, width: int) -> str:
         plan = self._plan
         name = plan.record.run if plan.of == 1 else f"{plan.record.run}  run {plan.number} of {plan.of}"
+        return self._live.line(width, before=name, after=self._time())
+
+    def _time(self) -> str:
+        """The time until the start, since the start, or left."""
+        plan = self._plan
         if self._start is None:
-            left = f"starts in {numbers.clock(max(0.0, (plan.at or 0.0) - time.time()))}"
-        elif plan.length is None:
-            left = f"{numbers.clock(time.monotonic() - self._start)} so far"
-        else:
-            seconds = max(0.0, plan.length - (time.monotonic() - self._start))
-            series = f", series {numbers.clock(seconds + plan.after)}" if plan.after else ""
-            left = f"{numbers.clock(seconds)} left{series}"
-        return self._shown.line(width, before=name, after=left)
+            return f"starts in {numbers.clock(max(0.0, (plan.at or 0.0) - time.time()))}"
+        passed = time.monotonic() - self._start
+        if plan.length is None:
+            return f"{numbers.clock(passed)} so far"
+        left = max(0.0, plan.length - passed)
+        series = f", series {numbers.clock(left + plan.after)}" if plan.after else ""
+        return f"{numbers.clock(left)} left{series}"
 
     def _erase(self) -> None:
         if self._drawn:
@@ -121,59 +124,54 @@ class Bar:
                 os.write(STDERR, _ERASE)
 
 
-class Shown(NamedTuple):
-    """What a status line shows of a benchmark."""
-
-    rates: list[float | None]
-    """The throughput of recent reports."""
-    figures: list[str]
-    """In words, the most important one first."""
-
-    def line(self, width: int, *, before: str, after: str) -> str:
-        """One line of at most `width` columns: if space is short, later figures go first, then the chart."""
-        for count in range(len(self.figures), -1, -1):
-            parts = [before, *self.figures[:count], after]
-            left = width - len("  ".join(parts)) - 2
-            if left >= (_LEAST if count > _BESIDE_CHART else 0):
-                break
-        chart = sparkline(self.rates[-min(left, _MOST) :]) if left >= _LEAST else ""
-        return "  ".join(filter(None, [before, chart, *parts[1:]]))[:width]
-
-
 class Live:
-    """Follows one worker."""
+    """What one worker reports, as its files say."""
 
     def __init__(self, record: RunRecord) -> None:
         logging.getLogger("benchwatch.runs").setLevel(logging.CRITICAL)  # the exporter says what it cannot read
+        self.figures: Sequence[str] = ()
+        """Those of its last report, in words, the most important one first."""
+        self._rates: Sequence[float | None] = ()  # the throughput of recent reports
         self._record = record
         self._run = ObservedRun(RunPlace(label(record.run), record.folder, {}), RunsSettings(), Buckets(1), Faults())
 
-    def look(self) -> Shown:
-        """What the files say now. Raises OSError."""
-        now = time.time()
-        worker = self._record.worker
-        found = listing(self._record.folder).files
+    def look(self) -> None:
+        """Read what is new. Raises OSError."""
+        now, worker = time.time(), self._record.worker
         files = {
             name: status
-            for name, status in found.items()
+            for name, status in listing(self._record.folder).files.items()
             if name.startswith(f"{worker}.") and not _LOG.fullmatch(name, len(worker))
         }
         self._run.look(files, now)
         self._run.read(_AT_ONCE, now)
-        return next((_shown(one) for one in self._run.workers if one.name == label(worker)), Shown([], []))
+        for one in self._run.workers:
+            if one.name == label(worker):
+                self._rates = [report.throughput for report in one.state.history]
+                self.figures = _words(one)
+
+    def line(self, width: int, *, before: str, after: str) -> str:
+        """One line of at most `width` columns: if space is short, later figures go first, then the chart."""
+        for count in range(len(self.figures), -1, -1):
+            parts = [*self.figures[:count], after]
+            left = width - len("  ".join([before, *parts])) - 2
+            if left >= (_LEAST if count > _BESIDE_CHART else 0):
+                break
+        chart = sparkline(self._rates[-min(left, _MOST) :]) if left >= _LEAST else ""
+        return "  ".join(filter(None, [before, chart, *parts]))[:width]
 
 
-def _shown(worker: Observer) -> Shown:
-    figures, unit = worker.state.figures(), worker.roles.unit
-    rates: list[float | None] = [report.throughput for report in worker.state.history]
+def _words(worker: Observer) -> list[str]:
+    """The figures of its last report; in a stall, why."""
     if worker.phase == "stalled":
-        return Shown(rates, [f"stalled: {worker.reason}"])
+        return [f"stalled: {worker.reason}"]
+    figures, unit = worker.state.figures(), worker.roles.unit
     words = []
-    if (rate := figures.throughput) is not None:
-        in_full = f"{numbers.rate_in_full(rate)} {unit.name}"
-        words.append(numbers.throughput(unit.name)(rate) if unit.in_bytes else in_full)
+    if figures.throughput is not None:
+        in_full = f"{numbers.rate_in_full(figures.throughput)} {unit.name}"
+        words.append(numbers.throughput(unit.name)(figures.throughput) if unit.in_bytes else in_full)
     if figures.latency is not None:
         words.append(f"mean {numbers.latency(figures.latency)}")
     if figures.p99 is not None:
         words.append(f"p99 {numbers.latency(figures.p99)}")
-    return Shown(rates, words)
+    return words

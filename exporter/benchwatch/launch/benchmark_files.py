@@ -81,9 +81,8 @@ class OwnFiles:
 
     def _check(self, path: Path, own: Path) -> None:
         if path.parent.resolve() == own.parent.resolve() and path.name != own.name:
-            raise UserError(
-                f"{path} is in the run's folder and would count twice: write to another folder, or to {own}"
-            )
+            why = "is in the run's folder and would count twice"
+            raise UserError(f"{path} {why}: write to another folder, or to {own}")
 
     def link(self, process: int) -> None:
         """Link the files that have appeared, written by `process` or its descendants. Raises OSError."""

@@ -110,8 +110,9 @@ class Delivery:
     @property
     def trouble(self) -> str:
         """Why nothing can be delivered now, a sentence; empty if it can."""
-        fault = self._fault
-        return fault.sentence + ("" if fault.final else ": retrying") if fault else ""
+        if fault := self._fault:
+            return fault.sentence if fault.final else f"{fault.sentence}: retrying"
+        return ""
 
     def deliver(self) -> str:
         """Send everything that exists now; returns a sentence if the exporter refuses it or a file cannot be read.

@@ -20,7 +20,6 @@ from .browser import PageOpener, page_of
 from .preparation import Plan, Prepared, prepare
 from .schedule import Schedule
 from .sinks import STDERR, STDOUT, Sink, Terminal
-from .worker_record import RunRecord
 
 if TYPE_CHECKING:
     from .delivery import Delivery
@@ -31,7 +30,26 @@ _SHOWN = 1.0
 """Seconds to wait for a terminal to catch up, before the benchmark starts and after it ends."""
 
 
+def launch(plan: Plan, terminal: Terminal) -> tuple[child.Ending, bool]:
+    """Run the benchmark once; returns how it ended, and whether all that it wrote is in its run.
+
+    Raises UserError if it is not started.
+    """
+    for sentence in rescue(plan.record.folder.parent):
+        terminal.say(sentence)
+    run = _Launch(plan, terminal)
+    with ExitStack() as opened:
+        running = run.start(opened)
+        ending = run.wait(running)
+        is_complete = run.complete(running, ending)
+    if run.opener:
+        terminal.say(run.opener.finish())
+    return ending, is_complete
+
+
 class _Running(NamedTuple):
+    """A benchmark that has been started."""
+
     process: int
     start: float
     """Unix seconds."""
@@ -40,128 +58,139 @@ class _Running(NamedTuple):
     bar: Bar | None
 
 
-def launch(plan: Plan, terminal: Terminal) -> tuple[child.Ending, bool]:
-    """Run the benchmark once; returns how it ended, and whether all that it wrote is in its run.
+class _Launch:
+    """A run and its helpers; those that its options do not ask for are None."""
 
-    Raises UserError if it is not started.
-    """
-    record, folder = plan.record, plan.record.folder
-    for sentence in rescue(folder.parent):
-        terminal.say(sentence)
-    schedule = Schedule(plan.at) if plan.at is not None else None
-    delivery = None
-    if plan.push:  # imported only now, because it takes 10 MB
-        from .delivery import Delivery
+    def __init__(self, plan: Plan, terminal: Terminal) -> None:
+        self.plan = plan
+        self.terminal = terminal
+        self.record = plan.record
+        self.host = Host()
+        self.files = OwnFiles(plan.record, self.host)
+        self.schedule = Schedule(plan.at) if plan.at is not None else None
+        self.opener = PageOpener(plan.push, plan.page) if plan.page is not None else None
+        self.delivery: Delivery | None = None
+        if plan.push:
+            from . import delivery  # only now, because it takes 10 MB
 
-        delivery = Delivery(plan.push, record)
-    host = Host()
-    files = OwnFiles(record, host)
-    with ExitStack() as opened:
+            self.delivery = delivery.Delivery(plan.push, plan.record)
+        self.exactness = ""  # how exactly it started at the time that was asked for, a sentence
+
+    def start(self, opened: ExitStack) -> _Running:
+        """Take the name, prepare, wait for the time and start; `opened` holds what is open until the end."""
         with ExitStack() as unless_started:
             with child.signals_held():
-                replaced = record.create(plan.overwrite)
-                unless_started.enter_context(_nothing_started(record, files, delivery))
-            prepared = prepare(plan, files, host, terminal)
-            sentences = [delivery.start() if delivery else "", replaced, record.joins()]
-            opener = PageOpener(plan.push, plan.page) if plan.page is not None else None
-            page = page_of(folder.name, folder.parent, plan.push) if opener is None else ""
-            sentences.append(opener.announce() if opener else "")
-            sentences.append(f"records {folder / record.worker}.*{f', live at {page}' if page else ''}")
-            for sentence in filter(None, sentences):
-                terminal.say(sentence)
-            terminal.say_once(prepared.adds)
+                replaced = self.record.create(self.plan.overwrite)
+                unless_started.enter_context(self._nothing_started())
+            prepared = prepare(self.plan, self.files, self.host, self.terminal)
+            self._announce(prepared, replaced)
             opened.enter_context(child.signals_held())
-            if schedule:
-                record.write(scheduled={"at": schedule.at})
-                terminal.say(schedule.announcement())
-            terminal.wait(_SHOWN)
-            running = _start(prepared, plan, terminal, opened, schedule)
-            record.started()
-        kept, exactness = schedule.kept(running.start) if schedule else ({}, "")
+            if self.schedule:
+                self.record.write(scheduled={"at": self.schedule.at})
+                self.terminal.say(self.schedule.announcement())
+            self.terminal.wait(_SHOWN)
+            running = self._spawn(prepared, opened)
+            self.record.started()
+        return running
+
+    def _announce(self, prepared: Prepared, replaced: str) -> None:
+        """Say what will happen, after telling the exporter to which the run is sent."""
+        folder = self.record.folder
+        delivered = self.delivery.start() if self.delivery else ""
+        joins = self.record.joins()
+        opens = self.opener.announce() if self.opener else ""
+        page = "" if self.opener else page_of(folder.name, folder.parent, self.plan.push)
+        live = f", live at {page}" if page else ""
+        self.terminal.say(delivered, replaced, joins, opens, f"records {folder / self.record.worker}.*{live}")
+        self.terminal.say_once(prepared.adds)
+
+    @contextmanager
+    def _nothing_started(self) -> Iterator[None]:
+        """Leave nothing behind if the benchmark is not started."""
+        try:
+            yield
+        except BaseException as error:
+            if self.delivery:
+                self.delivery.withdraw()
+            self.record.remove()
+            self.files.keep()
+            if isinstance(error, OSError):
+                raise self.record.unwritable(error) from error
+            raise
+
+    def _spawn(self, prepared: Prepared, opened: ExitStack) -> _Running:
+        """Start the threads that forward its output, wait for the time, and start the process."""
+        bar = None
+        if os.isatty(STDERR) and os.environ.get("TERM") != "dumb":
+            bar = Bar(self.plan)
+            opened.callback(bar.stop)
+        recorded, outlets, writers = {}, {}, {}
+        together = _is_one_place() and not prepared.display
+        # With 2>&1 the order matters: a parser takes a summary that precedes a progress line for that of an older run.
+        for number, suffix in ((STDERR, "err"), (STDOUT, "out")):
+            path = self.record.file(suffix)
+            file = opened.enter_context(path.open("ab", buffering=0))
+            recorded[path] = Sink(sinks.write_to(file.fileno()))
+            write = bar.beside(number) if bar and os.isatty(number) else sinks.write_to(number)
+            if number == STDOUT and prepared.display:
+                write = prepared.display(write)
+            shown = self.terminal.outlet(STDERR if together else number, write)
+            reader, writers[number] = sinks.pipe()
+            outlets[reader] = (recorded[path].put, shown)
+        if self.schedule:
+            self.schedule.wait()
+        start = time.time()
+        try:
+            process = child.start(prepared.command, writers[STDOUT], writers[STDERR])
+        finally:
+            for writer in writers.values():
+                os.close(writer)
+        if bar:
+            bar.begin()
+        return _Running(process, start, sinks.forward(outlets), recorded, bar)
+
+    def wait(self, running: _Running) -> child.Ending:
+        """Record the start, and wait for the end while files that the benchmark writes are linked."""
+        scheduled: dict[str, float] = {}
+        if self.schedule:
+            scheduled, self.exactness = self.schedule.kept(running.start)
         with suppress(OSError):  # the end of the run says so
-            record.write(start=round(running.start, 3), scheduled=kept)
-        if opener:
-            opener.start()
+            self.record.write(start=round(running.start, 3), scheduled=scheduled)
+        if self.opener:
+            self.opener.start()
 
         def link() -> None:
             with suppress(OSError):
-                files.link(running.process)
+                self.files.link(running.process)
 
-        ending = child.wait(running.process, link)
+        return child.wait(running.process, link)
+
+    def complete(self, running: _Running, ending: child.Ending) -> bool:
+        """Record the end and say what went wrong; returns whether all output is in the run."""
         end = round(time.time(), 3)
-        link()
+        with suppress(OSError):
+            self.files.link(running.process)
         running.reader.join(_LEFT_BEHIND)
         lost = []
         for path, sink in running.recorded.items():
             sink.close()
             if sink.lost:
                 lost.append(f"{sink.lost} bytes of the output are not in {path}: {sink.reason}")
-        if sentence := files.keep():
-            lost.append(sentence)
-        missing = "" if ending.exit_code else files.missing()
-        cpu_seconds = None if plan.setup.benchmark.elsewhere else round(ending.cpu_seconds, 2)  # that of ssh or docker
+        lost += filter(None, [self.files.keep()])
+        missing = "" if ending.exit_code else self.files.missing()
+        elsewhere = self.plan.setup.benchmark.elsewhere  # the processor time would be that of ssh or docker
+        cpu_seconds = None if elsewhere else round(ending.cpu_seconds, 2)
         try:
-            record.write(end=end, exit_code=ending.exit_code, signal=ending.signal, cpu_seconds=cpu_seconds)
+            self.record.write(end=end, exit_code=ending.exit_code, signal=ending.signal, cpu_seconds=cpu_seconds)
         except OSError as error:
-            lost.append(f"the end is not recorded in {record.path}: {error.strerror}")
-        undelivered = delivery.finish() if delivery else ""
-        terminal.wait(_SHOWN)
+            lost.append(f"the end is not recorded in {self.record.path}: {error.strerror}")
+        undelivered = self.delivery.finish() if self.delivery else ""
+        self.terminal.wait(_SHOWN)
         if running.bar:
             running.bar.stop()
-        record.release()
-        for sentence in filter(None, (exactness, *lost, missing, undelivered)):
-            terminal.say(sentence)
-    if opener and (sentence := opener.finish()):
-        terminal.say(sentence)
-    return ending, not lost
-
-
-def _start(
-    prepared: Prepared, plan: Plan, terminal: Terminal, opened: ExitStack, schedule: Schedule | None
-) -> _Running:
-    # With 2>&1 the order matters: a parser takes a summary that precedes a progress line for that of an older run.
-    paths = {STDERR: plan.record.file("err"), STDOUT: plan.record.file("out")}
-    files = {number: opened.enter_context(path.open("ab", buffering=0)) for number, path in paths.items()}
-    bar = None
-    if os.isatty(STDERR) and os.environ.get("TERM") != "dumb":
-        bar = Bar(plan)
-        opened.callback(bar.stop)
-    if schedule:
-        schedule.wait()
-    pipes = {number: sinks.pipe() for number in files}
-    start = time.time()
-    try:
-        process = child.start(prepared.command, pipes[STDOUT][1], pipes[STDERR][1])
-    finally:
-        for _, writer in pipes.values():
-            os.close(writer)
-    if bar:
-        bar.begin()
-    recorded = {number: Sink(sinks.write_to(file.fileno())) for number, file in files.items()}
-    together = _is_one_place() and not prepared.display
-    outlets = {}
-    for number, sink in recorded.items():
-        write = bar.beside(number) if bar and os.isatty(number) else sinks.write_to(number)
-        if number == STDOUT and prepared.display:
-            write = prepared.display(write)
-        outlets[pipes[number][0]] = (sink.put, terminal.outlet(STDERR if together else number, write))
-    reader = sinks.forward(outlets)
-    return _Running(process, start, reader, {paths[number]: sink for number, sink in recorded.items()}, bar)
-
-
-@contextmanager
-def _nothing_started(record: RunRecord, files: OwnFiles, delivery: "Delivery | None") -> Iterator[None]:
-    """Leave nothing behind if the benchmark is not started."""
-    try:
-        yield
-    except BaseException as error:
-        if delivery:
-            delivery.withdraw()
-        record.remove()
-        files.keep()
-        if isinstance(error, OSError):
-            raise record.unwritable(error) from error
-        raise
+        self.record.release()
+        self.terminal.say(self.exactness, *lost, missing, undelivered)
+        return not lost
 
 
 def _is_one_place() -> bool:

@@ -132,8 +132,9 @@ class Outcomes:
             own = [self.records[-1].run if kind == "run" else name]
             others = [*self._before(folder), *own] if kind != "sweep" and well else own
         if own:
-            each, report = (" ".join(shlex.quote(str(folder / one)) for one in names) for names in (others, own))
+            each = shlex.join(str(folder / one) for one in others)
             show = f"compare {each}" if len(others) > 1 and well else f"show {each} --json"
+            report = shlex.join(str(folder / one) for one in own)
             self._terminal.say(f"next: benchwatch {show}\n      benchwatch report {report}")
 
     def _before(self, folder: Path) -> list[str]:
@@ -143,7 +144,9 @@ class Outcomes:
         for path in sorted(records, key=lambda path: path.stat().st_mtime, reverse=True)[:_TRIED]:
             record = recorded(path)
             experiment = record.repeat_of if record else None
-            repeats = [one for one in records if one.parent.name.startswith(f"{experiment}-")] if experiment else [path]
+            repeats = [path]
+            if experiment:
+                repeats = [one for one in records if one.parent.name.startswith(f"{experiment}-")]
             if all((found := recorded(one)) and found.exit_code == 0 for one in repeats):
                 read = read_worker(path.parent, worker, RunsSettings(), logs=False)
                 sides = [Experiment(one.name, [one]) for one in (*read, self._results[-1]) if one.measured]

@@ -4,12 +4,17 @@ Facts are parameters that its output does not contain: versions, server settings
 plain name only if it describes the machine that does the measured work. Facts about this machine begin with `client.`
 unless it is known to do that work: the server may be another machine. They are left out if the benchmark itself may run
 elsewhere (through ssh, in a container).
+
+`--before COMMAND` is run by the shell before each run, with the variant's name in BENCHWATCH_VARIANT; what it printed
+is in the run's record.
 """
 
 import os
 import re
+import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 
 from ..machine import question
@@ -18,12 +23,15 @@ from ..machine.host import Host
 from ..tools.invocation import Benchmark, recordable
 from ..tools.launcher import Command, CommandLine, Facts, Write
 from ..tools.registry import named
-from ..values.errors import UserError
+from ..values.errors import FAILED, UserError
+from ..values.printable import printable
 from .benchmark_files import MEMORY, OwnFiles
 from .setups import Setup
 from .sinks import STDOUT, Terminal
 from .worker_record import RunRecord
 
+_KEPT = 10_000
+"""Characters of the output of --before that are recorded."""
 _PATIENCE = 3.0
 """Seconds to wait for the tool's version; ssh alone can take one second."""
 _VERSION = re.compile(r"(?<![\d:.])\d+(?:\.\d+)+\S*|\d+(?:beta|rc|devel)\S*")
@@ -79,13 +87,31 @@ def _read(benchmark: Benchmark, line: CommandLine) -> Command:
     return Command(remarks=("benchwatch knows no reporting flags for this tool, so it added none",))
 
 
+def run_before(command: str, variant: str) -> dict[str, str]:
+    """What `--before` is and printed. Raises UserError if it fails."""
+    environment = {**os.environ, "BENCHWATCH_VARIANT": variant}
+    with TemporaryFile() as file:  # a pipe would be open until a server ends that the command started
+        done = subprocess.run(
+            command, shell=True, env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT
+        )
+        file.seek(0)
+        output = file.read().decode("utf-8", "replace")
+    if done.returncode:
+        last = (output.strip().splitlines() or ["it printed nothing"])[-1]
+        failed = f"--before failed for {variant} with exit code {done.returncode}"
+        raise UserError(f"{failed}: {printable(last)}; the series ends", FAILED)
+    return {"command": command, "output": output[:_KEPT]}
+
+
 def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prepared:
     """Find out what the benchmark will do, and record that. Raises UserError if it cannot be started."""
     record, benchmark, content = plan.record, plan.setup.benchmark, plan.content
     record.write(**content)
     record.check()
     version = ask_version(benchmark)
-    own = None if benchmark.elsewhere or benchmark.other_user else record.own_folder
+    own = None
+    if not (benchmark.elsewhere or benchmark.other_user):  # hidden, so that nobody takes it for a run
+        own = record.folder.absolute() / f".{record.worker}"
     command = _read(benchmark, CommandLine(benchmark.arguments, version, plan.percentiles, own))
     remarks = [*command.remarks, *_expect_files(benchmark, command, files)]
     added, shown = command.added, [*command.added, *command.appended]
@@ -108,8 +134,7 @@ def prepare(plan: Plan, files: OwnFiles, host: Host, terminal: Terminal) -> Prep
                 f"the warm-up covers all of its {command.length:g} s, so no results remain: use a shorter --warmup"
             )
     facts = find_facts(benchmark, command, version, host)
-    for remark in (*remarks, *facts.remarks, *_place_remarks(content, facts, host)):
-        terminal.say(remark)
+    terminal.say(*remarks, *facts.remarks, *_place_remarks(content, facts, host))
     words = [*benchmark.wrapper, benchmark.program, *added, *benchmark.arguments, *command.appended]
     record.write(
         command=recordable(words),
@@ -126,7 +151,8 @@ def _expect_files(benchmark: Benchmark, command: Command, files: OwnFiles) -> It
         if command.output:
             yield f"nothing will be shown: {benchmark.tool} may write {command.output} on another machine"
         return
-    for suffix, path in {**({"json": Path(command.output)} if command.output else {}), **command.writes}.items():
+    outputs = {"json": Path(command.output)} if command.output else {}
+    for suffix, path in {**outputs, **command.writes}.items():
         files.expect_output(path, suffix)
     if command.log and command.log.prefix:
         files.expect_log(Path(command.log.prefix), command.log.name, named=command.log.named)

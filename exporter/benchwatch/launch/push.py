@@ -61,9 +61,7 @@ def _send(url: str, paths: Sequence[Path]) -> int:
     from ..history.find import one_thing
     from .delivery import Delivery
 
-    unreadable: dict[Path, str] = {}
-    given = [one for path in paths for one in one_thing(path, RunsSettings())]
-    found = [record for path in given for record in _records(path, unreadable)]
+    found, unreadable = _records([one for path in paths for one in one_thing(path, RunsSettings())])
     for sentence in unreadable.values():
         say(sentence)
     if not found and not unreadable:
@@ -92,8 +90,8 @@ def _follow(url: str, paths: Sequence[Path]) -> int:
     reported: dict[Path, str] = {}
     while True:
         last = ending.is_set()
-        unreadable: dict[Path, str] = {}
-        for record in (record for path in paths for record in _records(path, unreadable)):
+        found, unreadable = _records(paths)
+        for record in found:
             if record.path not in deliveries:
                 delivery = deliveries[record.path] = Delivery(url, record, takes_name=False)
                 delivery.follow()
@@ -114,27 +112,28 @@ def _follow(url: str, paths: Sequence[Path]) -> int:
     return FAILED if wrong else 0
 
 
-def _records(path: Path, unreadable: dict[Path, str]) -> list[RunRecord]:
-    """The workers of all runs in a folder, or of the run itself; the record of a run counts as a worker.
+def _records(paths: Sequence[Path]) -> tuple[list[RunRecord], dict[Path, str]]:
+    """The workers of all runs in these folders, or of the runs that they are; the record of a run counts as a worker.
 
-    Folders that cannot be read are added to `unreadable`, with a sentence about each.
+    Then a sentence for each folder that cannot be read.
     """
-    folder = path.resolve()
-    runs = sorted(_listed(folder, unreadable).folders)
-    found = [record for run in runs for record in _workers(folder / run, unreadable)]
-    return found or _workers(folder, unreadable)
+    unreadable: dict[Path, str] = {}
 
+    def listed(folder: Path) -> Listing:
+        try:
+            return listing(folder)
+        except (FileNotFoundError, NotADirectoryError):  # it may come later
+            pass
+        except OSError as error:
+            unreadable[folder] = f"{folder} cannot be read: {error.strerror}"
+        return Listing(frozenset(), {})
 
-def _workers(run: Path, unreadable: dict[Path, str]) -> list[RunRecord]:
-    names = {found[1] for file in _listed(run, unreadable).files if (found := _WORKER.fullmatch(file))}
-    return [RunRecord(run.parent, run.name, name) for name in sorted(names)]
+    def workers(run: Path) -> list[RunRecord]:
+        names = {found[1] for file in listed(run).files if (found := _WORKER.fullmatch(file))}
+        return [RunRecord(run.parent, run.name, name) for name in sorted(names)]
 
-
-def _listed(folder: Path, unreadable: dict[Path, str]) -> Listing:
-    try:
-        return listing(folder)
-    except (FileNotFoundError, NotADirectoryError):  # it may come later
-        pass
-    except OSError as error:
-        unreadable[folder] = f"{folder} cannot be read: {error.strerror}"
-    return Listing(frozenset(), {})
+    records: list[RunRecord] = []
+    for folder in (path.resolve() for path in paths):
+        of_runs = [record for run in sorted(listed(folder).folders) for record in workers(folder / run)]
+        records += of_runs or workers(folder)
+    return records, unreadable

@@ -43,10 +43,8 @@ class Schedule:
         the wait.
         """
         if (over := time.time() - self.at) > 0:
-            raise UserError(
-                f"--at: the benchmark was prepared {numbers.duration(over)} after {shown_moment(self.at)}: "
-                "nothing was started; choose a later time"
-            )
+            late = f"{numbers.duration(over)} after {shown_moment(self.at)}"
+            raise UserError(f"--at: the benchmark was prepared {late}: nothing was started; choose a later time")
         while (left := self.at - time.time()) > 0:
             received = signal.sigtimedwait(child.PASSED_ON, min(left, _STEP))
             if received is None or received.si_signo not in child.ENDING:
@@ -56,9 +54,8 @@ class Schedule:
                 sentence = f"{number.name} ended the wait for {shown_moment(self.at)}: nothing was started"
                 raise UserError(sentence, 128 + number)
         if -left > _LATEST:
-            raise UserError(
-                f"--at: {shown_moment(self.at)} was {numbers.duration(-left)} ago{self._jump()}: nothing was started"
-            )
+            ago = f"{numbers.duration(-left)} ago{self._jump()}"
+            raise UserError(f"--at: {shown_moment(self.at)} was {ago}: nothing was started")
 
     def kept(self, start: float) -> tuple[dict[str, float], str]:
         """How exactly it started: for the record, in seconds, and as a sentence."""

@@ -3,22 +3,18 @@
 All names and commands are checked before the first run starts. A failed run does not end a series; a signal does, and
 so does a run that cannot be started. In any case, the end shows what there is.
 
-`--before COMMAND` is run by the shell before each run, with the variant's name in BENCHWATCH_VARIANT; what it printed
-is in the run's record. With `--until-sure`, the series ends after the third round or later, as soon as a verdict about
-the throughput of each variant is certain. It is looked at after each round, so that the probability of an error is
-divided by the number of looks (Bonferroni): all looks together are wrong in at most 5 % of series.
+With `--until-sure`, the series ends after the third round or later, as soon as a verdict about the throughput of each
+variant is certain. It is looked at after each round, so that the probability of an error is divided by the number of
+looks (Bonferroni): all looks together are wrong in at most 5 % of series.
 """
 
 import argparse
-import os
 import random
 import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from tempfile import TemporaryFile
 
 import msgspec
 
@@ -27,14 +23,13 @@ from ..settings.record import NAME, SUFFIX, SweepPoint, check_label
 from ..settings.settings import RunsSettings
 from ..tools.invocation import Benchmark, find_benchmark, recordable
 from ..tools.registry import TOOLS, named
-from ..values.errors import FAILED, NOT_MET, NOT_RECORDED, UserError
+from ..values.errors import NOT_MET, NOT_RECORDED, UserError
 from ..values.names import check_name
 from ..values.numbers import duration
-from ..values.printable import printable
 from .child import Interrupts
 from .launch import launch
 from .outcome import Outcomes
-from .preparation import Plan, planned_length
+from .preparation import Plan, planned_length, run_before
 from .setups import ORDERS, ROUNDS, SWEEP, VARIANT, Setup, arranged, check_variants, points_of, substituted
 from .sinks import Terminal
 from .worker_record import RunRecord, recorded
@@ -42,8 +37,6 @@ from .worker_record import RunRecord, recorded
 _FEWEST = 3
 """Rounds before --until-sure may end the series."""
 _ERROR = 0.05
-_KEPT = 10_000
-"""Characters of the output of --before that are recorded."""
 _SEEDS = 1 << 32
 
 
@@ -52,14 +45,16 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
     name = options.name
     if name is None:
         name = f"{_benchmark(words).tool}-{time.strftime('%Y%m%d-%H%M%S')}"
-    setups = _setups(options, name, words)
-    rounds = options.repeat or (ROUNDS if options.variant else 1)
     order, seed = _order(options, name)
-    kind = "sweep" if options.sweep else "series" if rounds > 1 else "run"
+    setups = _setups(options, name, words, order, seed)
+    rounds = options.repeat or (ROUNDS if options.variant else 1)
+    kind = "sweep" if options.sweep else "series"
+    if kind == "series" and rounds == 1:
+        kind = "run"
     sides = [setup.name for setup in setups] if options.variant else []
     required = [requirement(text, named(setups[0].benchmark.tool)) for text in options.require]
     in_order = [
-        _plan(options, name, setups[place], number + 1 if rounds > 1 else 0, order, seed)
+        _plan(options, setups[place], number + 1 if rounds > 1 else 0)
         for place, number in arranged(len(setups), rounds, order, seed)
     ]
     for alone in sides or [name]:
@@ -76,23 +71,17 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
                 outcomes.add(plan.record, plan.setup.name, shown=False)
                 continue
             try:
-                if variant := plan.setup.variant:
-                    left = f", {duration(plan.after)} left after it" if plan.after else ""
-                    terminal.say(f"{name}: run {plan.number} of {plan.of}: {variant}{left}")
-                if options.before:
-                    plan.content["before"] = _run_before(options.before, variant)
+                if plan.setup.variant:
+                    _begin_variant(name, plan, options.before, terminal)
                 ending, is_complete = launch(plan, terminal)
                 code = ending.exit_code or code
                 complete &= is_complete
                 outcomes.add(plan.record, plan.setup.name)
                 if ending.requested or plan.number == plan.of:
                     break
-                ended, rest = divmod(plan.number, len(setups))
-                if options.until_sure and not rest and ended >= _FEWEST:
-                    looks = rounds - _FEWEST + 1
-                    if outcomes.are_sure(sides, 1 - _ERROR / looks):
-                        terminal.say(f"{name}: certain after {ended} of {rounds} rounds")
-                        break
+                if options.until_sure and _is_certain(outcomes, plan, sides, rounds):
+                    terminal.say(f"{name}: certain after {plan.number // len(sides)} of {rounds} rounds")
+                    break
                 if received := interrupts.wait(options.pause):
                     code = code or 128 + received
                     break
@@ -106,11 +95,31 @@ def run_series(options: argparse.Namespace, words: Sequence[str]) -> int:
     return code or (0 if complete else NOT_RECORDED) or (0 if met else NOT_MET)
 
 
+def _begin_variant(name: str, plan: Plan, before: str | None, terminal: Terminal) -> None:
+    """Say which variant runs next, and run the command `before` it. Raises UserError if that fails."""
+    variant = plan.setup.variant
+    left = f", {duration(plan.after)} left after it" if plan.after else ""
+    terminal.say(f"{name}: run {plan.number} of {plan.of}: {variant}{left}")
+    if before:
+        plan.content["before"] = run_before(before, variant)
+
+
+def _is_certain(outcomes: Outcomes, last: Plan, sides: Sequence[str], rounds: int) -> bool:
+    """Whether the series may end after this run: at the end of a round, if each variant has a verdict."""
+    ended, of_next = divmod(last.number, len(sides))
+    if of_next or ended < _FEWEST:
+        return False
+    looks = rounds - _FEWEST + 1
+    return outcomes.are_sure(sides, 1 - _ERROR / looks)
+
+
 def _numbered(plans: Sequence[Plan], options: argparse.Namespace) -> list[Plan]:
     """The same with their places in the series; what an earlier start finished comes first."""
     done = [plan for plan in plans if plan.done]
     todo = [plan for plan in plans if not plan.done]
-    page = (plans[0].record.run if len(plans) == 1 else "") if options.open else None
+    page = None
+    if options.open:
+        page = plans[0].record.run if len(plans) == 1 else ""
     for number, plan in enumerate(todo):
         rest = todo[number + 1 :]
         lengths = [one.length for one in rest]
@@ -123,22 +132,21 @@ def _numbered(plans: Sequence[Plan], options: argparse.Namespace) -> list[Plan]:
 
 def _extent(plans: Sequence[Plan], points: int) -> str:
     runs, done = len(plans), sum(plan.done for plan in plans)
-    skipped = f"; skips {done} that {'have' if done > 1 else 'has'} finished" if done else ""
-    return f"{runs} run{'s' * (runs > 1)} of {points} point{'s' * (points > 1)}{skipped}"
+    extent = f"{runs} run{'s' * (runs > 1)} of {points} point{'s' * (points > 1)}"
+    if not done:
+        return extent
+    return f"{extent}; skips {done} that {'have' if done > 1 else 'has'} finished"
 
 
-def _setups(options: argparse.Namespace, name: str, words: Sequence[str]) -> list[Setup]:
+def _setups(options: argparse.Namespace, name: str, words: Sequence[str], order: str, seed: int | None) -> list[Setup]:
     """What the series runs. Raises UserError."""
     if options.sweep:
-        return [
-            Setup(
-                "-".join([name, *(f"{key}{value}" for key, value in values.items())]),
-                _benchmark(substituted(words, values)),
-                {SWEEP: name, **values},
-                values,
-            )
-            for values in points_of(options.sweep, words)
-        ]
+        setups = []
+        for values in points_of(options.sweep, words):
+            run = name + "".join(f"-{key}{value}" for key, value in values.items())
+            point = SweepPoint(of=name, point=dict(values), order=order, seed=seed)
+            setups.append(Setup(run, _benchmark(substituted(words, values)), {SWEEP: name, **values}, point))
+        return setups
     benchmark = _benchmark(words)
     if not options.variant:
         return [Setup(name, benchmark)]
@@ -160,7 +168,7 @@ def _benchmark(words: Sequence[str]) -> Benchmark:
 def _order(options: argparse.Namespace, name: str) -> tuple[str, int | None]:
     """The order of the runs, and the seed of a random one; a sweep that is continued keeps both. Raises UserError."""
     if not options.sweep:
-        return ("alternating" if options.variant else "given"), None
+        return "alternating" if options.variant else "given", None
     order, seed = options.order, options.seed
     if seed is not None and order not in (None, "shuffled"):
         raise UserError(f"--seed requires --order shuffled, got {order}")
@@ -172,14 +180,17 @@ def _order(options: argparse.Namespace, name: str) -> tuple[str, int | None]:
             both = f"{' and '.join(earlier.point)}, not of {' and '.join(names)}"
             raise UserError(f"{path} is a sweep of {both}: choose another --name")
         if order in (None, earlier.order):
-            order, seed = earlier.order or None, earlier.seed if seed is None else seed
+            order = earlier.order or None
+            seed = earlier.seed if seed is None else seed
     order = order or ORDERS[0]
     if order != "shuffled":
         return order, None
-    return order, random.SystemRandom().randrange(_SEEDS) if seed is None else seed
+    if seed is None:
+        seed = random.SystemRandom().randrange(_SEEDS)
+    return order, seed
 
 
-def _plan(options: argparse.Namespace, name: str, setup: Setup, number: int, order: str, seed: int | None) -> Plan:
+def _plan(options: argparse.Namespace, setup: Setup, number: int) -> Plan:
     """One run of a setup; `number` is that of the repeat, 0 for the only one.
 
     Raises UserError if it cannot have its name, labels or command.
@@ -198,14 +209,12 @@ def _plan(options: argparse.Namespace, name: str, setup: Setup, number: int, ord
     except ValueError as error:
         raise UserError(str(error)) from None
     if worker + SUFFIX == NAME:
-        raise UserError(
-            f"worker {worker!r} cannot be recorded: {NAME} is the record of the whole run; choose another --worker"
-        )
+        why = f"{NAME} is the record of the whole run"
+        raise UserError(f"worker {worker!r} cannot be recorded: {why}; choose another --worker")
     record = RunRecord(options.runs_path, run, worker)
-    sweep = SweepPoint(of=name, point=dict(setup.values), order=order, seed=seed) if setup.values else None
     earlier = None
-    if sweep and not options.overwrite:
-        earlier = _earlier_run(record, sweep, benchmark)
+    if setup.sweep and not options.overwrite:
+        earlier = _earlier_run(record, setup.sweep, benchmark)
     overwrite = options.overwrite or earlier is not None
     if not earlier:
         record.check_is_new(overwrite)
@@ -219,7 +228,7 @@ def _plan(options: argparse.Namespace, name: str, setup: Setup, number: int, ord
         "warmup": None if options.warmup is None else float(options.warmup),
         "parameters": dict(options.parameter),
         "repeat_of": setup.name if number else "",
-        "sweep": msgspec.to_builtins(sweep),
+        "sweep": msgspec.to_builtins(setup.sweep),
     }
     length = planned_length(benchmark)
     return Plan(record, setup, content, options.percentiles, options.push, overwrite, length, done=bool(earlier))
@@ -249,7 +258,7 @@ def _check_is_alone(name: str, kind: str, plans: Sequence[Plan]) -> None:
     if kind != "run" and path.exists():
         raise UserError(f"{path} is already a run: choose another --name, or remove it")
     planned = {plan.record.run for plan in plans}
-    points = [plan.setup.values for plan in plans]
+    points = [plan.setup.sweep.values for plan in plans if plan.setup.sweep]
     for file, sweep in _runs_of(path):
         what = "sweep" if sweep else "series"
         if what != kind:
@@ -271,21 +280,3 @@ def _runs_of(path: Path) -> Iterator[tuple[Path, SweepPoint | None]]:
                 yield file, found.sweep
             elif found and found.repeat_of == path.name:
                 yield file, None
-
-
-def _run_before(command: str, variant: str) -> dict[str, str]:
-    """What `--before` is and printed. Raises UserError if it fails."""
-    environment = {**os.environ, "BENCHWATCH_VARIANT": variant}
-    with TemporaryFile() as file:  # a pipe would be open until a server ends that the command started
-        done = subprocess.run(
-            command, shell=True, env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT
-        )
-        file.seek(0)
-        output = file.read().decode("utf-8", "replace")
-    if done.returncode:
-        last = (output.strip().splitlines() or ["it printed nothing"])[-1]
-        raise UserError(
-            f"--before failed for {variant} with exit code {done.returncode}: {printable(last)}; the series ends",
-            FAILED,
-        )
-    return {"command": command, "output": output[:_KEPT]}

@@ -24,7 +24,7 @@ from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
-from ..settings.record import MOST_PARAMETERS, check_label
+from ..settings.record import MOST_PARAMETERS, SweepPoint, check_label
 from ..tools.invocation import Benchmark
 from ..values.errors import UserError
 from ..values.suggestion import did_you_mean
@@ -55,8 +55,8 @@ class Setup(NamedTuple):
     benchmark: Benchmark
     labels: Mapping[str, str] = {}
     """Labels of its runs that it brings along."""
-    values: Values = {}
-    """Of a sweep; otherwise empty."""
+    sweep: SweepPoint | None = None
+    """The point of a sweep that it is."""
     variant: str = ""
     """The name of the variant; otherwise empty."""
 

@@ -100,9 +100,10 @@ class Terminal:
         """What puts bytes there, written by this function."""
         return lambda data: self._sinks[descriptor].put(data, write)
 
-    def say(self, sentence: str) -> None:
-        """Print a sentence of the launcher on stderr; it may span several lines."""
-        self._sinks[STDERR].put(f"benchwatch: {lines(sentence)}\n".encode(), most=inf)
+    def say(self, *sentences: str) -> None:
+        """Print sentences of the launcher on stderr, except empty ones; one may span several lines."""
+        for sentence in filter(None, sentences):
+            self._sinks[STDERR].put(f"benchwatch: {lines(sentence)}\n".encode(), most=inf)
 
     def say_once(self, sentence: str) -> None:
         """Print a sentence that may apply to each run of a series; nothing if it is empty."""
@@ -164,11 +165,11 @@ def _forward(outlets: Mapping[int, Sequence[Put]]) -> None:
             selector.register(descriptor, selectors.EVENT_READ)
         while selector.get_map():
             ready = [key.fd for key, _ in selector.select()]
-            others = [(descriptor, os.read(descriptor, _CHUNK)) for descriptor in ready if descriptor != first]
+            others = {descriptor: os.read(descriptor, _CHUNK) for descriptor in ready if descriptor != first}
             # Everything that was written to the first pipe before them is in it by now.
             for _ in range(_PIPE // _CHUNK):
                 if first not in {key.fd for key, _ in selector.select(0)}:
                     break
                 give(first, os.read(first, _CHUNK))
-            for descriptor, data in others:
+            for descriptor, data in others.items():
                 give(descriptor, data)

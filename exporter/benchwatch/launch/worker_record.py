@@ -48,11 +48,6 @@ class RunRecord:
         """Another file of the worker."""
         return self.folder / f"{self.worker}.{suffix}"
 
-    @property
-    def own_folder(self) -> Path:
-        """A folder for files of the tool's own, absolute; hidden, so that nobody takes it for a run."""
-        return self.folder.absolute() / f".{self.worker}"
-
     def check_is_new(self, overwrite: bool = False) -> str:
         """Raises UserError if this worker has files already that may not be replaced.
 
@@ -109,8 +104,8 @@ class RunRecord:
 
     def joins(self) -> str:
         """A sentence if the run has workers that have ended, which this one only follows; otherwise empty."""
-        others = {path.stem: recorded(path) for path in self.folder.glob(f"*{SUFFIX}")}
-        ended = sorted(name for name, one in others.items() if one and one.end is not None and name != self.worker)
+        others = {path.stem: recorded(path) for path in self.folder.glob(f"*{SUFFIX}") if path != self.path}
+        ended = sorted(name for name, one in others.items() if one and one.end is not None)
         before = f"{self.folder} has {', '.join(ended)}, which had already ended"
         return f"{before}: results will not add {self.worker} to theirs" if ended else ""
 

@@ -168,7 +168,7 @@ class Prometheus:
     def has_rules(self) -> bool:
         """Whether it has rules; also true of a server that does not say."""
         try:
-            return self._answer("GET", "rules", _Rules, {}).groups != []
+            return self._answer("GET", "rules?group_limit=1", _Rules, {}).groups != []
         except PrometheusError:
             return True
 
@@ -203,13 +203,13 @@ class Prometheus:
         late = isinstance(root_cause(error), TimeoutError)
         return f"not all within {self._timeout:g} s" if late else reason_of(error)
 
-    def _body(self, answer: requests.Response) -> bytes:
+    def _body(self, answer: requests.Response) -> bytearray:
         body = bytearray()
         for part in answer.iter_content(_PART):
             body += part
             if len(body) > _LARGEST:
                 raise PrometheusError(f"{self._name} did not answer: more than {_LARGEST} bytes")
-        return bytes(body)
+        return body
 
 
 def _values(answer: Sequence[_Series]) -> list[tuple[Mapping[str, str], float]]:

@@ -168,6 +168,17 @@ class Run(Struct, frozen=True):
         return any(worker.active for worker in self.workers)
 
     @property
+    def start(self) -> float | None:
+        """When its first worker began, Unix seconds; None: not known."""
+        return min((worker.start for worker in self.workers if worker.start is not None), default=None)
+
+    @property
+    def planned_end(self) -> float | None:
+        """When its active workers will have ended, Unix seconds; None: not known."""
+        active = [worker for worker in self.workers if worker.active]
+        return max((one.start + one.duration for one in active if one.start is not None and one.duration), default=None)
+
+    @property
     def end(self) -> float:
         """When its last worker ended or reported last, Unix seconds; 0: not known."""
         return max((worker.end or worker.last_report or 0.0 for worker in self.workers), default=0.0)

@@ -36,11 +36,6 @@ _TRUSTED = 60.0
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
 Reason = Literal["no_room", "gap", "other_content", "taken", "invalid", "failed"]
-FailedStart = Callable[[Path, str], str | None]
-"""Says how a worker of the run in a folder failed before it measured anything; None if it may have measured something.
-
-See history.find.failed_start.
-"""
 
 
 class NotStored(Exception):
@@ -231,13 +226,15 @@ def cannot_write(path: Path, error: OSError) -> NotStored:
     return NotStored("no_room" if error.errno in _FULL else "failed", f"{where} cannot be written: {error.strerror}")
 
 
-def put_record(path: Path, data: bytes, room: Room, failed_start: FailedStart | None = None) -> str:
+def put_record(
+    path: Path, data: bytes, room: Room, failed_start: Callable[[Path, str], str | None] | None = None
+) -> str:
     """Replace a worker's record; returns why the start failed that it replaces, or an empty text.
 
     Raises NotStored if the new record cannot be used.
 
-    With `failed_start`, raises NotStored unless the worker has no files, only the same or an empty record, or a start
-    that failed; the files of that start are removed.
+    With `failed_start` (history.find), raises NotStored unless the worker has no files, only the same or an empty
+    record, or a start that failed before anything was measured; the files of that start are removed.
     """
     run, worker, replaced = path.parent.name, path.stem, ""
     beside = path.with_name(f".{path.name}.pushed")
@@ -270,7 +267,8 @@ def files_of(folder: Path, worker: str) -> list[Path]:
     """All files of a worker, by name. `db.2.out` and, beside it, the log `db.2.7` belong to `db.2`, not to `db`."""
     found = sorted(folder.glob(f"{glob.escape(worker)}.*"))
     others = {file.stem for file in found if file.suffix[1:].isalpha()} - {worker}
-    return [file for file in found if _SUFFIX.fullmatch(file.name, len(worker) + 1) and file.stem not in others]
+    own = (file for file in found if file.stem not in others)
+    return [file for file in own if _SUFFIX.fullmatch(file.name, len(worker) + 1)]
 
 
 def _check_record(path: Path, name: str) -> None:

@@ -95,7 +95,8 @@ def statuses(folder: Path, names: Iterable[str]) -> dict[str, FileStatus]:
 def dangling(folder: Path) -> dict[str, str]:
     """The links in a folder to files that are gone, and where these were. Raises OSError."""
     with os.scandir(folder) as entries:
-        gone = sorted(entry.name for entry in entries if entry.is_symlink() and not os.path.exists(entry.path))  # noqa: PTH110
+        links = [entry for entry in entries if entry.is_symlink()]
+    gone = sorted(link.name for link in links if not os.path.exists(link.path))  # noqa: PTH110
     return {name: os.readlink(folder / name) for name in gone}  # noqa: PTH115
 
 
@@ -238,8 +239,8 @@ class GrowingFile:
             os.close(descriptor)
         self._note(data, len(data))
         self._at_end = found if self.offset == found.size else None
-        rest = math.inf if self._settled and not data else _REST if age > _FINE_NS else 0.0
-        self._rests_until = time.monotonic() + rest
+        rest = _REST if age > _FINE_NS else 0.0
+        self._rests_until = math.inf if self._settled and not data else time.monotonic() + rest
         return data, found.modified
 
     def _note(self, data: bytes, size: int) -> None:

@@ -108,7 +108,8 @@ def worker_name(file: str, run: str) -> str:
 
 def missing(links: Mapping[str, str], worker: str) -> list[str]:
     """A clause for each file of a worker that is gone; `links` are those that lead to nothing, and where they lead."""
-    own = {name.removeprefix(f"{worker}."): target for name, target in links.items() if name.startswith(f"{worker}.")}
+    begin = f"{worker}."
+    own = {name.removeprefix(begin): target for name, target in links.items() if name.startswith(begin)}
     logs = [f"transaction log missing: {target}" for suffix, target in own.items() if _LOG.fullmatch(suffix)]
     return logs + [f"output missing: {target}" for suffix, target in own.items() if suffix.isalpha()]
 
@@ -166,9 +167,9 @@ def _of_one_process(
     ranked = sorted((one for one in fixed if one.kind_of.rank), key=lambda one: one.kind_of.rank)
     if any(stream.kind_of.rank for stream in streams):
         ranked = []
-    elif [one.kind for one in ranked[:1]] == [one.kind for one in ranked[1:2]]:  # one file for each device, no others
+    elif not ranked or (len(ranked) > 1 and ranked[0].kind == ranked[1].kind):  # one file for each device
         return {worker_name(one.name, run): [one] for one in fixed}
-    return {name: [*streams, *ranked[:1], *(one for one in fixed if not one.kind_of.rank)]}
+    return {name: streams + ranked[:1] + [one for one in fixed if not one.kind_of.rank]}
 
 
 def _streams(files: Mapping[str, WatchedFile]) -> tuple[list[StreamPlan], _Logs]:
@@ -213,7 +214,9 @@ def _owners(logs: _Logs, workers: Mapping[str, list[StreamPlan]]) -> dict[str, l
         owner = own if own in candidates else ""
         if prefix == tool.log_prefix and len(candidates) == 1:
             owner = candidates[0]
-        processes = {process: [file for other, file, _ in mine if other == process] for process, _, _ in mine}
+        processes: dict[str, list[WatchedFile]] = {}
+        for process, file, _ in mine:
+            processes.setdefault(process, []).append(file)
         if not owner and len(processes) == 1:
             owner = own
         written = {process: max(file.modified for file in each) for process, each in processes.items()}

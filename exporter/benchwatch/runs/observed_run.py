@@ -78,21 +78,18 @@ class ObservedRun:
     def problems(self) -> list[str]:
         """Current problems with its files; each sentence says what is wrong, where, and what to do."""
         workers = self._workers.values()
-        unreadable = [text for worker in workers for text in worker.unreadable]
-        misread = [] if self.ended else [text for worker in workers for text in worker.unread]
-        return [
-            *self.bugs,
-            *self._recognition.problems,
-            *self._records.problems.values(),
-            *(f"{text}; left out" for text in misread),
-            *(f"{self.folder / text}; let the exporter's user read it" for text in unreadable),
-            *filter(None, map(self._mixed, workers)),
-        ]
+        found = [*self.bugs, *self._recognition.problems, *self._records.problems.values()]
+        if not self.ended:
+            found += (f"{text}; left out" for worker in workers for text in worker.unread)
+        for worker in workers:
+            found += (f"{self.folder / text}; let the exporter's user read it" for text in worker.unreadable)
+        return [*found, *filter(None, map(self._mixed, workers))]
 
     @property
     def bugs(self) -> list[str]:
         """What a bug in benchwatch keeps from being read, a sentence each."""
-        return [text for text in (self.broken, *(worker.broken for worker in self._workers.values())) if text]
+        found = [self.broken, *[worker.broken for worker in self._workers.values()]]
+        return [text for text in found if text]
 
     @property
     def misread(self) -> list[str]:
@@ -133,10 +130,10 @@ class ObservedRun:
         before = self.files
         records = {name: status for name, status in files.items() if name.endswith(SUFFIX)}
         self.listed = files
-        self.files = {name: status for name, status in files.items() if name not in records} if records else files
+        self.files = {name: status for name, status in files.items() if name not in records}
         self.modified = max((status.modified for status in self.files.values()), default=0.0)
         # Records count here: a launcher writes one before the benchmark prints anything.
-        modified = max([self.modified, *(status.modified for status in records.values())])
+        modified = max((status.modified for status in files.values()), default=0.0)
         self._quiet = now - modified > self._settings.abandoned_after
         changed = self._records.look(records)
         if self._recognition.look(self.files, now):

@@ -106,8 +106,11 @@ class Observer(Reader):
     def notes(self) -> list[str]:
         """Clauses about how its output was read."""
         number, of = self.repetition
-        notes = [*self.missing, *([f"run {number} of {of} in this file"] if of > 1 else [])]
-        notes += [_OUTDATED] if self.runfile.outdated else []
+        notes = list(self.missing)
+        if of > 1:
+            notes.append(f"run {number} of {of} in this file")
+        if self.runfile.outdated:
+            notes.append(_OUTDATED)
         if behind := self.clock_behind:
             word = "behind" if behind > 0 else "ahead of"
             notes.append(f"its clock is {duration(10 * round(abs(behind) / 10))} {word} the clock of its files")

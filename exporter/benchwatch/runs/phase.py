@@ -1,10 +1,9 @@
 """The phase of a worker, and when it changes.
 
-A worker is `running`, then `finished` (final summary or document read), `interrupted` (somebody
-ended it with Ctrl-C or SIGTERM) or `failed` (an error, an exit code other than 0, or output that
-ends in the middle of a document). It is `stalled` while nothing completes, or nothing is reported
-for three report intervals, and `abandoned` after a long silence. The phase is a function of the
-files, so it is the same after a restart.
+A worker is `running`, then `finished` (final summary or document read), `interrupted` (somebody ended it with Ctrl-C or
+SIGTERM) or `failed` (an error, an exit code other than 0, or output that ends in the middle of a document). It is
+`stalled` while nothing completes, or nothing is reported for three report intervals, and `abandoned` after a long
+silence. The phase is a function of the files, so it is the same after a restart.
 """
 
 from ..settings.record import RunFile
@@ -36,8 +35,7 @@ def judge(
 ) -> tuple[str, str]:
     """The phase after `silent` seconds without a report or byte, and its reason, which may be empty.
 
-    `limits` are those of `patience`; `cut_off` says that the output ends in the middle of a line or
-    document.
+    `limits` are those of `patience`; `cut_off` says that the output ends in the middle of a line or document.
     """
     outcome = state.outcome
     if outcome in ("failed", "interrupted"):

@@ -88,7 +88,9 @@ class Prefix(NamedTuple):
     def note(self) -> str:
         """A clause that says what was removed."""
         parts = [f"{self.example!r} before each line"] if self.example else []
-        return " and ".join([*parts, *(["colours"] if self.coloured else [])]) + " left out"
+        if self.coloured:
+            parts.append("colours")
+        return " and ".join(parts) + " left out"
 
 
 def find_prefix(head: bytes, tools: Sequence[Tool]) -> tuple[Tool, str, Prefix] | None:
@@ -107,7 +109,10 @@ def find_prefix(head: bytes, tools: Sequence[Tool]) -> tuple[Tool, str, Prefix] 
     tried: set[bytes] = set()
     for line in lines:
         for begin in _begins(line):
-            if not first_tool(line[begin:] + b"\n", tools, logs=False) or (shape := _shape(line[:begin])) in tried:
+            if not first_tool(line[begin:] + b"\n", tools, logs=False):
+                continue
+            shape = _shape(line[:begin])
+            if shape in tried:
                 continue
             prefix = Prefix(shape, line[:begin].decode("utf-8", "replace"), coloured)
             plain = prefix.plain(head)
@@ -126,7 +131,8 @@ def first_tool(head: bytes, tools: Sequence[Tool], *, logs: bool = True) -> tupl
     """The tool whose output comes first in these bytes, and its kind; None if no tool recognises them."""
     # What the first lines show is enough to leave out the other tools, whose output comes later if at all.
     tools = [tool for tool in tools if tool.recognise(head[: head.find(b"\n", _FIRST) + 1])] or tools
-    found = [(tool, kind) for tool in tools if (kind := tool.recognise(head)) and (logs or not tool.kinds[kind].is_log)]
+    kinds = ((tool, tool.recognise(head)) for tool in tools)
+    found = [(tool, kind) for tool, kind in kinds if kind and (logs or not tool.kinds[kind].is_log)]
     if len(found) < 2:
         return found[0] if found else None
     ends = [match.end() for match in re.finditer(rb"\n|\Z", head)]
@@ -177,7 +183,8 @@ def _shape(prefix: bytes) -> bytes:
         elif token["space"]:
             parts.append(rb"[ \t]++")
         elif token["word"]:
-            parts.append(next((one for one in _CLASSES if re.fullmatch(one, text, re.IGNORECASE)), re.escape(text)))
+            classes = (one for one in _CLASSES if re.fullmatch(one, text, re.IGNORECASE))
+            parts.append(next(classes, re.escape(text)))
         else:
             parts.append(re.escape(text))
     return b"".join(parts) + last

@@ -9,7 +9,7 @@ Intervals are measured in `elapsed` seconds, which only grow; `now` is Unix time
 """
 
 import logging
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from operator import attrgetter, itemgetter
 from pathlib import Path
@@ -70,6 +70,8 @@ class Runs:
         self._said: set[str] = set()  # sentences about workers that are in two folders
         self.looked = False
         """Whether all folders have been examined."""
+        self.more = False
+        """Whether there is more to read at once."""
 
     @property
     def workers(self) -> list[Observer]:
@@ -137,8 +139,9 @@ class Runs:
     def names(self) -> list[str]:
         """The labels of all runs with files, the most recently changed first."""
         of_all = {**self._unloaded, **{key: run.listed for key, run in self._runs.items()}}
-        last = {key: max(one.modified for one in files.values()) for key, files in of_all.items() if files}
-        return list(dict.fromkeys(label(key[1]) for key in sorted(last, key=last.__getitem__, reverse=True)))
+        with_files = [(key, files.values()) for key, files in of_all.items() if files]
+        with_files.sort(key=lambda one: max(status.modified for status in one[1]), reverse=True)
+        return list(dict.fromkeys(label(name) for (_, name), _ in with_files))
 
     @property
     def version(self) -> tuple[int, ...]:
@@ -161,20 +164,18 @@ class Runs:
         self.faults.say(reason, sentence)
 
     def poll(self, now: float, elapsed: float | None = None) -> bool:
-        """Check all files and read what is new; returns whether there is more to read at once.
+        """Take all steps at once; `elapsed` is `now` by default. Returns `more`."""
+        for _ in self.steps(now, now if elapsed is None else elapsed):
+            pass
+        return self.more
 
-        `now` is Unix time, `elapsed` the seconds of a clock that cannot be set (default: `now`). It raises nothing:
-        input that cannot be used is counted and logged.
+    def steps(self, now: float, elapsed: float) -> Iterator[None]:
+        """Check all files and read what is new; between two steps the caller may do other things, such as take samples.
+
+        `now` is Unix time, `elapsed` the seconds of a clock that cannot be set. It raises nothing: input that cannot be
+        used is counted and logged.
         """
-        steps = self.steps(now, now if elapsed is None else elapsed)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                return bool(end.value)
-
-    def steps(self, now: float, elapsed: float) -> Generator[None, None, bool]:
-        """See poll; a step per run. Between two steps the caller may do other things, such as take samples."""
+        self.more = True
         passed = self._pass_time(now, elapsed)
         self._discover(now, passed)
         for key, run in list(self._runs.items()):
@@ -185,7 +186,7 @@ class Runs:
         due = [run for run in self._runs.values() if elapsed >= run.due]
         for run in sorted(due, key=attrgetter("modified"), reverse=True):
             if taken >= BUDGET:
-                return True
+                return
             read = 0
             try:
                 read = run.read(CHUNK, now)
@@ -200,8 +201,7 @@ class Runs:
                 self.faults.say("twins", sentence)
         self._unload_old()
         self.looked = not self._unseen
-        behind = self._unseen or self.behind or not all(run.caught_up for run in due)
-        return taken >= CHUNK or bool(behind)
+        self.more = taken >= CHUNK or bool(self._unseen or self.behind) or not all(run.caught_up for run in due)
 
     def _pass_time(self, now: float, elapsed: float) -> float:
         """Advance both clocks; returns the seconds since the last look."""

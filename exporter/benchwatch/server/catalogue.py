@@ -118,15 +118,17 @@ def _matches(run: Run, query: Query) -> bool:
     texts = [run.name]
     for worker in run.workers:
         texts += worker.name, worker.tool, worker.state, worker.experiment
-        texts += (f"{key}={value}" for labels in (worker.labels, worker.point) for key, value in labels.items())
+        for labels in (worker.labels, worker.point):
+            texts += (f"{key}={value}" for key, value in labels.items())
     text = "\n".join(texts).casefold()
     return all(word in text for word in words)
 
 
 def _by_end(line: Run | Folded) -> tuple[int, float]:
     """Most recently ended first, then those that have left memory, in the end those that failed."""
-    failed = isinstance(line, Run) and _fault(line) == 0
-    return 2 if failed else 0 if line.workers else 1, -line.end
+    if isinstance(line, Run) and _fault(line) == 0:
+        return 2, -line.end
+    return int(not line.workers), -line.end
 
 
 def _rank(sort: str, line: Run | Folded) -> tuple[bool, float, str]:

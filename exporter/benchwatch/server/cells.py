@@ -1,7 +1,7 @@
 """Words and figures about workers that several pages show."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from ..model.run import Worker
@@ -26,11 +26,6 @@ def state(kind: str, word: str = "") -> str:
     return f'<span class="state {in_html(kind)}">{in_html(word or kind)}</span>'
 
 
-def throughput(worker: Worker) -> Callable[[float | None], str]:
-    """The function that writes its throughput; for bytes, with the unit."""
-    return figures.throughput(worker.unit)
-
-
 def unit(worker: Worker) -> str:
     """The unit of its throughput; empty for bytes, whose figures include it."""
     return "" if worker.in_bytes else worker.unit
@@ -53,12 +48,6 @@ def notes(worker: Worker) -> list[str]:
     seconds = worker.measured_seconds
     lost = [one.text(word, seconds) for word, one in worker.lost.items() if one.count]
     return [*worker.notes, *lost]
-
-
-def length(worker: Worker, now: float) -> float | None:
-    """How long it has been running, or ran, seconds."""
-    end = now if worker.active else worker.end
-    return None if worker.start is None or end is None else max(0.0, end - worker.start)
 
 
 def run_link(name: str, *, up: str = "") -> str:

@@ -12,6 +12,7 @@ from .cells import note
 
 _log = logging.getLogger("benchwatch.server")
 _T = TypeVar("_T")
+_Html = TypeVar("_Html", str, str | None)
 
 
 async def in_turn(lock: asyncio.Lock, work: Callable[[], _T]) -> tuple[_T, float]:
@@ -23,9 +24,6 @@ async def in_turn(lock: asyncio.Lock, work: Callable[[], _T]) -> tuple[_T, float
 
     async with lock:
         return await asyncio.to_thread(timed)
-
-
-_Html = TypeVar("_Html", str, str | None)
 
 
 def shown(work: Callable[[], _Html]) -> _Html:

@@ -80,7 +80,9 @@ async def serve(
     descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     pushes = Pushes(own, limit=max(2, min(_MOST_PUSHES, descriptors // 4)), settings=settings.push)
     why = Engine(Prometheus(prometheus, TIMEOUT)) if prometheus else None
-    others: list[Source] = [Disks(roles, here.host), Processes(here.host), *([why] if why else [])]
+    others: list[Source] = [Disks(roles, here.host), Processes(here.host)]
+    if why:
+        others.append(why)
     mapping = load_mapping(settings.nutanix, base)
     hosts = {*settings.web.hosts, *(host for address in addresses if (host := listen_address(address)[0]))}
     pollers = start_pollers(settings.nutanix, mapping)
@@ -145,11 +147,11 @@ async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, unlisted:
     If there are so many active runs that this would take more than its _SHARE, checks are further apart.
     """
     while not stopping.is_set():
-        more, spent = await _look(runs)
+        spent = await _look(runs)
         pause = max(interval, min(spent * (1 / _SHARE - 1), _LONGEST_PAUSE))
         for sentence in unlisted.news(time.monotonic()):
             runs.fault("mapping", sentence)
-        if more:
+        if runs.more:
             await asyncio.sleep(0)
             continue
         try:
@@ -159,15 +161,11 @@ async def _watch(runs: Runs, interval: float, stopping: asyncio.Event, unlisted:
             continue
 
 
-async def _look(runs: Runs) -> tuple[bool, float]:
-    """Check the runs once; returns whether there is more to read, and the processor time of the check, seconds."""
-    steps = runs.steps(time.time(), time.monotonic())
+async def _look(runs: Runs) -> float:
+    """Check the runs once; returns the processor time that it took, seconds."""
     spent, began = 0.0, time.thread_time()
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return bool(end.value), spent + time.thread_time() - began
+    for _ in runs.steps(time.time(), time.monotonic()):
         if (passed := time.thread_time() - began) >= _TURN:
             await asyncio.sleep(0)
             spent, began = spent + passed, time.thread_time()
+    return spent + time.thread_time() - began

@@ -62,8 +62,7 @@ class Asked(NamedTuple):
     @property
     def address(self) -> str:
         """Where the comparison is, beside the landing page."""
-        pairs = [("base", self.base), *(("other", other) for other in self.others)]
-        return "compare?" + urlencode(pairs, errors="replace")
+        return "compare?" + urlencode({"base": self.base, "other": self.others}, doseq=True, errors="replace")
 
 
 class ComparisonPages:
@@ -80,9 +79,8 @@ class ComparisonPages:
         task = self._made.get(asked.names)
         if task is None:
             if sum(not one.done() for one in self._made.values()) >= _MOST_WAITING:
-                return self._page(
-                    asked, cells.note("Other comparisons are running: this page will try again"), seconds=5
-                )
+                busy = "Other comparisons are running: this page will try again"
+                return self._page(asked, cells.note(busy), seconds=5)
             task = self._made[asked.names] = asyncio.create_task(self._compare(asked))
             later = asyncio.get_running_loop().call_later
             task.add_done_callback(lambda _: later(KEPT, self._made.pop, asked.names, None))

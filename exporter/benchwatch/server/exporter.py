@@ -21,6 +21,9 @@ from ..runs.watcher import Runs
 from ..runs.worker_model import shown, silent
 from .own_metrics import OwnMetrics
 
+_OF_VDISKS = frozenset(
+    {families.FRONTEND_OPS, families.FRONTEND_LATENCY, families.RANDOM, families.WRITE_DESTINATION_RATIO}
+)
 STILL_READING = "still reading the runs that existed at the start"
 """Why an exporter is not ready."""
 
@@ -95,16 +98,15 @@ class Exporter:
     def before(self, run: Run) -> Run | None:
         """The last run in memory of the same tools that began before that one."""
         tools = {worker.tool for worker in run.workers}
-        start = min((worker.start for worker in run.workers if worker.start is not None), default=0.0)
-        found = {
-            worker.start: worker.run
+        earlier = [
+            (worker.start, worker.run)
             for worker in self.watched.workers
-            if worker.tool.name in tools
+            if worker.run != run.name
+            and worker.tool.name in tools
             and worker.start is not None
-            and worker.start < start
-            and worker.run != run.name
-        }
-        return self.run(found[max(found)]) if found else None
+            and worker.start < (run.start or 0.0)
+        ]
+        return self.run(max(earlier)[1]) if earlier else None
 
     def cvms(self) -> list[Cvm]:
         """The configured CVMs."""
@@ -149,39 +151,29 @@ def _rank(source: Source) -> tuple[int, float]:
 
 def _vdisks(poller: Poller, snapshot: Snapshot) -> list[Vdisk]:
     """Those of one CVM in its last snapshot, except those of which the page has no row."""
-    names: dict[str, Mapping[str, str]] = {}
-    numbers: dict[Family, dict[str, dict[str, float]]] = {
-        family: defaultdict(dict)
-        for family in (
-            families.FRONTEND_OPS,
-            families.FRONTEND_LATENCY,
-            families.RANDOM,
-            families.WRITE_DESTINATION_RATIO,
-        )
-    }
+    known: dict[str, Mapping[str, str]] = {}
+    numbers: dict[Family, dict[str, dict[str, float]]] = {family: defaultdict(dict) for family in _OF_VDISKS}
     for sample in poller.samples():
         if sample.family is families.VDISK_INFO and isinstance(sample, Sample):
-            names[sample.labels[0]] = dict(zip(sample.family.labels, sample.labels, strict=True))
+            known[sample.labels[0]] = dict(zip(sample.family.labels, sample.labels, strict=True))
         elif sample.family in numbers:
-            if isinstance(sample, SampleColumn):
-                pairs = list(zip(sample.labels, sample.numbers, strict=True))
-            else:
-                pairs = [(sample.labels, cast(float, sample.value))]
-            for (vdisk, key), number in pairs:
-                numbers[sample.family][vdisk][key] = number
-    rates, latencies, random, destinations = numbers.values()
+            if isinstance(sample, Sample):
+                sample = SampleColumn(sample.family, [sample.labels], [cast(float, sample.value)])
+            of_vdisks = numbers[sample.family]
+            for (vdisk, key), number in zip(sample.labels, sample.numbers, strict=True):
+                of_vdisks[vdisk][key] = number
     return [
         Vdisk(
             poller.name,
             vdisk,
-            name["vm"],
-            name["disk"],
-            name["role"],
+            info["vm"],
+            info["disk"],
+            info["role"],
             snapshot.time,
-            rates[vdisk],
-            latencies[vdisk],
-            random[vdisk],
-            destinations[vdisk].get("oplog"),
+            rates=numbers[families.FRONTEND_OPS][vdisk],
+            latencies=numbers[families.FRONTEND_LATENCY][vdisk],
+            random=numbers[families.RANDOM][vdisk],
+            oplog=numbers[families.WRITE_DESTINATION_RATIO][vdisk].get("oplog"),
         )
-        for vdisk, name in names.items()
+        for vdisk, info in known.items()
     ]

@@ -52,7 +52,7 @@ def landing_page(
             f'<p class="summary">{cells.badges(counts) or "Nothing is running "}· as of {figures.clock_time(now)}</p>',
             _banners(exporter),
             runs_table(listed, now),
-            _section("Controller VMs", _cvms(exporter.cvms(), now)),
+            _cvms(exporter.cvms(), now),
         )
     )
     seconds = max(_REFRESH_SECONDS, sum(len(run.workers) for run in listed.active) // _WORKERS_A_SECOND)
@@ -75,10 +75,6 @@ _LINKS = (
 )
 
 
-def _section(title: str, body: str) -> str:
-    return f"<section><h2>{title}</h2>{body}</section>\n" if body else ""
-
-
 def _banners(exporter: Exporter) -> str:
     texts = []
     if not exporter.ready:
@@ -96,7 +92,8 @@ def _banners(exporter: Exporter) -> str:
 def _form(workers: Sequence[Worker], query: Query) -> str:
     """Search, filters and order; a choice that nothing has any more stays in the list."""
     tools = sorted({worker.tool for worker in workers} | {query.tool} - {""})
-    states = [state for state in cells.STATES if state == query.state or any(one.state == state for one in workers)]
+    present = {worker.state for worker in workers} | {query.state}
+    states = [state for state in cells.STATES if state in present]
     opened = "".join(f'<input type="hidden" name="open" value="{in_html(name)}">' for name in query.open)
     return (
         '<div class="choose"><form method="get" role="search">'
@@ -135,7 +132,8 @@ def _cvms(cvms: Sequence[Cvm], now: float) -> str:
         for cvm in cvms
     ]
     columns = [Column(name, right=False) for name in ("CVM", "State", "Last success", "VDisks", "Address", "Error")]
-    return f'<article class="card">{table_html(Table(columns, rows).filled)}</article>'
+    body = f'<article class="card">{table_html(Table(columns, rows).filled)}</article>'
+    return f"<section><h2>Controller VMs</h2>{body}</section>\n"
 
 
 def _begin(exporter: Exporter, url: str, user: str, first: bool) -> str:

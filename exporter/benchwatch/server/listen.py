@@ -42,11 +42,13 @@ async def serve(
     Raises ConfigError when an address cannot be used.
     """
     wanted = [(address, *listen_address(address)) for address in addresses]
+    log_of_aiohttp = logging.getLogger("benchwatch.server.listen")
+    log_of_aiohttp.addFilter(_one_line)
     runner = web.AppRunner(
         app,
         access_log=None,
         shutdown_timeout=_STOPPING,
-        logger=_server_log(),
+        logger=log_of_aiohttp,
         keepalive_timeout=IDLE,
         auto_decompress=False,
     )
@@ -91,15 +93,8 @@ def _warn_of_openness(addresses: Sequence[Any], config: WebConfig) -> None:
             )
 
 
-def _server_log() -> logging.Logger:
-    """aiohttp's own messages (a request that is not HTTP, for example): one line each."""
-    log = logging.getLogger("benchwatch.server.listen")
-    if _one_line not in log.filters:
-        log.addFilter(_one_line)
-    return log
-
-
 def _one_line(record: logging.LogRecord) -> bool:
+    """Shorten a message of aiohttp (a request that is not HTTP, for example) to one line; whether it is logged."""
     error = record.exc_info[1] if record.exc_info else None
     if isinstance(error, web.RequestPayloadError | HttpProcessingError):  # answered: the body, or what is not HTTP
         return False

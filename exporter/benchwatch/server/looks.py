@@ -26,10 +26,10 @@ from ..plots.slowness import Slowness, slowness
 from ..runs.place import RunPlace
 from ..settings.settings import RunsSettings
 from ..values.printable import in_html
-from . import run_plots
 from .cells import note
 from .chores import Chore, PagePart
 from .run_answers import answers
+from .run_plots import PATIENCE, drawn, machine
 
 KEPT = 30.0
 """Seconds after the last request for which a run is followed."""
@@ -41,7 +41,6 @@ _SHARE = 150
 """Seconds of pause for a second of processor time."""
 _FIRST, _FURTHER = 2.0, 0.3
 """Seconds that a request waits for the first drawing or for that of who returns, and for a further one."""
-
 _AWAY = 5.0
 """Seconds without a request after which a reader has returned: the page waits for what is true now."""
 
@@ -63,11 +62,8 @@ class _Look:
         self.course = Chore(looks.reading, _PAUSE, self._course)
         self.chores = {"course": self.course}
         if url := looks.prometheus:
-            for name, pause, work in (
-                ("answers", _ANSWERS, lambda: self._answers(url)),
-                ("machine", _MACHINE, lambda: run_plots.machine(url, self._timelines, self._found)),
-            ):
-                self.chores[name] = Chore(looks.asking, pause, work)
+            self.chores["answers"] = Chore(looks.asking, _ANSWERS, lambda: self._answers(url))
+            self.chores["machine"] = Chore(looks.asking, _MACHINE, lambda: machine(url, self._timelines, self._found))
 
     def stop(self) -> None:
         """Read no further."""
@@ -88,12 +84,12 @@ class _Look:
         self._timelines = [
             replace(one, state=state, reason=reason) for one, (state, reason) in zip(timelines, present, strict=True)
         ]
-        return run_plots.drawn(self._timelines, self.before, self._found)
+        return drawn(self._timelines, self.before, self._found)
 
     def _answers(self, url: str) -> str:
         if not self._timelines:
             return ""
-        prometheus = Prometheus(url, run_plots.PATIENCE)
+        prometheus = Prometheus(url, PATIENCE)
         try:
             self._found = slowness(prometheus, view(self.run.name, self._timelines), self._found)
             return answers(prometheus, self._found, self._timelines)

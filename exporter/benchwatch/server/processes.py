@@ -101,10 +101,11 @@ class Processes:
             ticks = [float(word) for word in (self._proc / "stat").read_text().split("\n", 1)[0].split()[1:9]]
         except (OSError, ValueError):
             return False
-        before, self._spent = self._spent, (sum(ticks), ticks[3] + ticks[4])  # the latter wait for disks, or for work
-        if before is None or self._spent[0] <= before[0]:
+        before = self._spent
+        spent, idle = self._spent = sum(ticks), ticks[3] + ticks[4]  # the latter wait for disks, or for work
+        if before is None or spent <= before[0]:
             return False
-        return 1 - (self._spent[1] - before[1]) / (self._spent[0] - before[0]) >= _BUSY
+        return 1 - (idle - before[1]) / (spent - before[0]) >= _BUSY
 
     def _disk_busy(self, seconds: float) -> bool:
         """Whether one of its disks has been busy for some of the time since the last look."""
@@ -133,9 +134,11 @@ def _processor_seconds(folder: str) -> tuple[str, float] | None:
 
 def _disk_bytes(folder: str) -> tuple[str, float] | None:
     words = _read(f"{folder}/io").split()
-    amount = sum(int(words[words.index(name) + 1]) for name in (b"read_bytes:", b"write_bytes:")) if words else 0
+    if not words:
+        return None
+    amount = sum(float(words[words.index(name) + 1]) for name in (b"read_bytes:", b"write_bytes:"))
     name = _stat(folder)[0] if amount else ""
-    return (name, float(amount)) if name else None
+    return (name, amount) if name else None
 
 
 def _stat(folder: str) -> tuple[str, Sequence[bytes]]:

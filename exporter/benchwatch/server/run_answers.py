@@ -34,9 +34,14 @@ _IN_FULL = 3
 def answers(prometheus: Prometheus, found: Slowness, timelines: Sequence[Timeline]) -> str:
     """The head as HTML. Raises PrometheusError."""
     run, last = found.run.run, found.slow[-1] if found.slow else None
-    firing = [one for one in prometheus.firing() if _concerns(_labels(one), run, last) and _name(one) != UNSEEN]
+    shown = (one for one in prometheus.firing() if _name(one) != UNSEEN)
+    firing = [one for one in shown if _concerns(_labels(one), run, last)]
     said = [("Why", in_html(sentence(last)))] if last else []
-    said += [("Objective", in_html(objectives(timelines, None) or "none set")), ("Alerts", _alerts(firing, run))]
+    said.append(("Objective", in_html(objectives(timelines, None) or "none set")))
+    alerts = _alerts(firing, run) if firing else "none fires"
+    if not firing and not prometheus.has_rules():
+        alerts = '<span class="warn">Prometheus has no rules, so no alert can fire: load prometheus/rules</span>'
+    said.append(("Alerts", alerts))
     lines = "".join(f"<dt>{name}</dt><dd>{html}</dd>" for name, html in said)
     figures = ""
     if last:
@@ -95,7 +100,9 @@ def _figures(one: Explanation) -> Iterator[TableRow]:
         if before.busy is not None and used.busy is not None:
             busy = (f"{100 * part:.0f} % busy" for part in (before.busy, used.busy))
             is_cause = one.cause.layer == ("server_cpu" if host == facts.server else "client_cpu")
-            said = "not the cause" if are_free(used, before) else "the cause" if is_cause else "not ruled out"
+            said = "the cause" if is_cause else "not ruled out"
+            if are_free(used, before):
+                said = "not the cause"
             yield TableRow([f"processors of {host}", *busy, said], mark="bad" if said == "the cause" else "")
     for device, role in sorted(facts.devices.items(), key=lambda item: (item[1] != "log", item[0])):
         for op in ("write", "read"):
@@ -133,8 +140,6 @@ def _alerts(firing: Sequence[FiringAlert], run: str) -> str:
     named: dict[str, list[FiringAlert]] = {}
     for one in sorted(firing, key=lambda one: (_labels(one).get("severity") != _CRITICAL, _name(one) not in SLOW)):
         named.setdefault(_name(one), []).append(one)
-    if not named:
-        return "none fires"
     lines = [_alert(name, alerts, run) for name, alerts in named.items()]
     others = ", ".join(map(in_html, [*named][_IN_FULL:]))
     lines = lines[:_IN_FULL] + ([f"and {others}"] if others else [])
@@ -146,7 +151,7 @@ def _alert(name: str, alerts: Sequence[FiringAlert], run: str) -> str:
     """Its name and severity, and what the first of its kind says."""
     annotations = alerts[0].get("annotations", {})
     said = (annotations.get("summary", "") or annotations.get("description", "")).replace(f"{run}/", "")
-    things = {tuple(sorted((k, v) for k, v in _labels(one).items() if k != "severity")) for one in alerts}
+    things = {frozenset((_labels(one) | {"severity": ""}).items()) for one in alerts}
     more = f" (and {len(things) - 1} more)" if len(things) > 1 else ""
     severity = _labels(alerts[0]).get("severity", "")
     kind = "bad" if severity == _CRITICAL else "warn"
@@ -156,7 +161,7 @@ def _alert(name: str, alerts: Sequence[FiringAlert], run: str) -> str:
     )
 
 
-def _labels(alert: FiringAlert) -> Mapping[str, str]:
+def _labels(alert: FiringAlert) -> dict[str, str]:
     return alert.get("labels", {})
 
 

@@ -33,9 +33,9 @@ def runs_table(listed: Catalogue, now: float) -> str:
         chosen = any((listed.query.q, listed.query.tool, listed.query.state))
         return '<p>No run matches. <a href="?">Show all runs</a></p>' if chosen else ""
     active = "".join(_run(run, now) for run in listed.active)
-    ended = "".join(
-        _experiment(line, listed.query, now) if isinstance(line, Folded) else _run(line, now) for line in listed.ended
-    )
+    ended = ""
+    for line in listed.ended:
+        ended += _experiment(line, listed.query, now) if isinstance(line, Folded) else _run(line, now)
     parts = "".join(
         f'<tbody><tr class="part"><th colspan="9" scope="rowgroup">{title}</th></tr>{rows}</tbody>'
         for title, rows in (("Active", active), ("Ended", ended))
@@ -79,7 +79,7 @@ def _experiment(experiment: Folded, query: Query, now: float) -> str:
     address = in_html(query.toggled(experiment.name).address)
     link = f'<a class="fold" aria-expanded="{str(opened).lower()}" href="{address}">'
     worker = experiment.workers[0]
-    write = cells.throughput(worker)
+    write = figures.throughput(worker.unit)
     together = experiment.mean(duration)
     row = _line(
         "experiment",
@@ -123,7 +123,7 @@ def _each(experiment: Folded, write: Callable[[float | None], str]) -> str:
     peak = max(found.values)
     last = len(found.values) - 1.0
     label = f"Throughput by {what}, peak {write(peak)}"
-    chart = sparkline([float(place) for place, _ in enumerate(found.values)], found.values, peak, (0.0, last), label)
+    chart = sparkline(range(len(found.values)), found.values, peak, (0.0, last), label)
     return f'<td class="spark"><div>{chart}<small>by {in_html(what)}</small></div></td>'
 
 
@@ -139,8 +139,8 @@ def _run(run: Run, now: float, *, member: bool = False) -> str:
             name += f' <span class="soft">{in_html(worker.name)}</span>'
         return _worker_line(worker, now, name, kind.strip())
     summary = cells.counted(Counter(worker.state for worker in run.workers))
-    unit, write = cells.unit(run.workers[0]), cells.throughput(run.workers[0])
-    together = total([worker for worker in run.workers if worker.state == "running"] if run.active else run.workers)
+    unit, write = cells.unit(run.workers[0]), figures.throughput(run.workers[0].unit)
+    together = total([worker for worker in run.workers if worker.state == "running" or not run.active])
     shown = sorted(run.workers, key=lambda worker: natural(worker.name))[:WORKERS_SHOWN]
     left = len(run.workers) - len(shown)
     return (
@@ -159,19 +159,23 @@ def _run(run: Run, now: float, *, member: bool = False) -> str:
 
 def _worker_line(worker: Worker, now: float, name: str, kind: str) -> str:
     """The line of a worker; `name` is HTML."""
-    last = worker.last_report if worker.active else worker.end
+    end = now if worker.active else worker.end
+    last, since = ("Last report", worker.last_report) if worker.active else ("Ended", worker.end)
+    lasted = None if worker.start is None or end is None else max(0.0, end - worker.start)
+    state = cells.state(worker.state)
+    for text in (worker.reason, cells.warmup(worker, now), *cells.notes(worker)):
+        state += f'<span class="reason">{in_html(text)}</span>' if text else ""
     return _line(
         f"{kind}{' stale' if worker.state != 'running' else ''}".strip(),
         name,
-        cells.state(worker.state)
-        + "".join(map(_reason, (worker.reason, cells.warmup(worker, now), *cells.notes(worker)))),
+        state,
         worker.tool,
-        _figure("Throughput", cells.throughput(worker)(worker.throughput), cells.unit(worker), bold=True),
+        _figure("Throughput", figures.throughput(worker.unit)(worker.throughput), cells.unit(worker), bold=True),
         _spark(worker, now),
         _figure("Mean latency", figures.latency(worker.latency), bold=True),
         _figure("p99", figures.latency(worker.p99), bold=True, note=cells.apart(worker)),
-        _figure("Duration", figures.duration(cells.length(worker, now))),
-        _figure("Last report" if worker.active else "Ended", figures.age(None if last is None else now - last)),
+        _figure("Duration", figures.duration(lasted)),
+        _figure(last, figures.age(None if since is None else now - since)),
     )
 
 
@@ -184,10 +188,6 @@ def _figure(label: str, text: str, unit: str = "", *, bold: bool = False, note: 
         text = (f"<b>{text}</b>" if bold else text) + (f" {in_html(unit)}" if unit else "")
     beside = f" <small>{note}</small>" if note else ""
     return f'<td{_RIGHT} data-label="{label}">{text}{beside}</td>'
-
-
-def _reason(text: str) -> str:
-    return f'<span class="reason">{in_html(text)}</span>' if text else ""
 
 
 def _spark(worker: Worker, now: float) -> str:
@@ -205,7 +205,7 @@ def _spark(worker: Worker, now: float) -> str:
     whole = worker.start is not None and first - worker.start <= 3 * max(interval, 1.0)
     start = worker.start if whole and worker.start is not None else first
     peak = max(measured)
-    text = cells.throughput(worker)(peak)
+    text = figures.throughput(worker.unit)(peak)
     over = figures.duration(last - start)
     label = f"Throughput over {'' if whole else 'its last '}{over}, peak {text}"
     chart = sparkline([report.time for report in reports], values, peak, (start, last), label)

@@ -36,7 +36,8 @@ def run_page(
     It links to the boards of the Grafana at that URL.
     """
     known = dict(one.partition(":")[::2] for one in since.split(",")) if since is not None else {}
-    seconds = _ACTIVE_SECONDS if _reads(view, parts) else _ENDED_SECONDS
+    is_reading = "course" in parts and not parts["course"].version
+    seconds = _ACTIVE_SECONDS if is_reading or view.active else _ENDED_SECONDS
     body = f'<div id="now" data-seconds="{seconds}">{_now(view, now, _boards(view, now, grafana))}</div>'
     for name in _PARTS:
         part = parts.get(name, PagePart("", ""))
@@ -53,11 +54,9 @@ def no_run(name: str, names: Sequence[str]) -> str:
     """The page if there is no run of that name: it lists the known runs."""
     links = "".join(f"<li>{cells.run_link(one, up='../')}</li>" for one in names[:_MOST_NAMED])
     more = f"<p>and {len(names) - _MOST_NAMED} more</p>" if len(names) > _MOST_NAMED else ""
-    there = (
-        f"<p>Known runs, most recently changed first:</p><ul>{links}</ul>{more}"
-        if names
-        else "<p>There are no runs yet.</p>"
-    )
+    there = "<p>There are no runs yet.</p>"
+    if names:
+        there = f"<p>Known runs, most recently changed first:</p><ul>{links}</ul>{more}"
     return _document("No such run", "No such run", f"<p>There is no run {in_html(name)}.</p>{there}")
 
 
@@ -72,23 +71,16 @@ def _document(title: str, heading: str, main: str, *, refresh: int = 0) -> str:
     )
 
 
-def _reads(view: Run, parts: Mapping[str, PagePart]) -> bool:
-    """Whether the page may change within a second."""
-    reading = "course" in parts and not parts["course"].version
-    return reading or any(worker.active for worker in view.workers)
-
-
 def _now(view: Run, now: float, boards: str) -> str:
     workers = sorted(view.workers, key=lambda worker: natural(worker.name))
     counts = Counter(worker.state for worker in workers)
     states = cells.badges(counts) if len(workers) > 1 else "".join(cells.state(one.state) for one in workers)
-    facts = [", ".join(sorted({worker.tool for worker in workers})), *_times(workers, now)]
-    said = [
-        f"{f'{worker.name}: ' if len(workers) > 1 else ''}{text}"
-        for worker in workers
-        for text in (worker.reason, cells.warmup(worker, now) if worker.active else "", *cells.notes(worker))
-        if text
-    ]
+    facts = [", ".join(sorted({worker.tool for worker in workers})), *_times(view, now)]
+    said = []
+    for worker in workers:
+        whose = f"{worker.name}: " if len(workers) > 1 else ""
+        warmup = cells.warmup(worker, now) if worker.active else ""
+        said += [f"{whose}{text}" for text in (worker.reason, warmup, *cells.notes(worker)) if text]
     shown = f"<p>{states} {in_html(' · '.join(fact for fact in facts if fact))}{boards}</p>"
     if len(workers) == 1 and workers[0].active:
         said.append(_last(workers[0], now))
@@ -100,10 +92,9 @@ def _now(view: Run, now: float, boards: str) -> str:
 
 def _boards(view: Run, now: float, grafana: str) -> str:
     """Links to the boards about the time of the run; the script narrows them to the time that the plots show."""
-    starts = [worker.start for worker in view.workers if worker.start is not None]
-    if not grafana or not starts:
+    begin, end = view.start, now if view.active else view.end
+    if not grafana or begin is None:
         return ""
-    begin, end = min(starts), now if view.active else view.end
     query = urlencode({"var-run": view.name, "from": int(1000 * begin), "to": int(1000 * end) + 1000}, errors="replace")
     links = " · ".join(
         f'<a data-begin="{begin:.3f}" rel="noreferrer" href="{in_html(f"{grafana}/d/{board}/?{query}")}">{name}</a>'
@@ -112,31 +103,23 @@ def _boards(view: Run, now: float, grafana: str) -> str:
     return f' · <span class="soft">in Grafana: {links}</span>'
 
 
-def _times(workers: Sequence[Worker], now: float) -> list[str]:
+def _times(view: Run, now: float) -> list[str]:
     """How long it has been running, the time left, and the time of these figures."""
-    starts = [worker.start for worker in workers if worker.start is not None]
-    if not starts:
+    if view.start is None:
         return [f"as of {figures.clock_time(now)}"]
-    active = [worker for worker in workers if worker.active]
-    if not active:
-        ends = [worker.end for worker in workers if worker.end is not None]
-        ended = max(ends, default=now)
-        return [f"took {figures.duration(ended - min(starts))}", f"ended {figures.age(now - ended)}"]
-    left = _seconds_left(workers, now)
-    said = f"{figures.duration(left)} left" if left else ""
-    return [f"running for {figures.duration(max(0.0, now - min(starts)))}", said, f"as of {figures.clock_time(now)}"]
-
-
-def _seconds_left(workers: Sequence[Worker], now: float) -> float | None:
-    ends = [one.start + one.duration for one in workers if one.active and one.duration and one.start is not None]
-    return max(0.0, max(ends) - now) if ends else None
+    if not view.active:
+        return [f"took {figures.duration(view.end - view.start)}", f"ended {figures.age(now - view.end)}"]
+    times = [f"running for {figures.duration(max(0.0, now - view.start))}"]
+    if view.planned_end is not None and view.planned_end > now:
+        times.append(f"{figures.duration(view.planned_end - now)} left")
+    return [*times, f"as of {figures.clock_time(now)}"]
 
 
 def _last(worker: Worker, now: float) -> str:
     """The last report of a worker, and its operations so far; empty without any."""
     age = None if worker.last_report is None else now - worker.last_report
     unit, apart = cells.unit(worker), cells.apart(worker)
-    figure, count = cells.throughput(worker)(worker.throughput), figures.count(worker.operations)
+    figure, count = figures.throughput(worker.unit)(worker.throughput), figures.count(worker.operations)
     found = [
         (f"{figure} {unit}".rstrip(), figure),
         (f"mean latency {figures.latency(worker.latency)}", figures.latency(worker.latency)),
@@ -153,7 +136,7 @@ def _table(workers: Sequence[Worker], now: float) -> str:
     for worker in workers[:_MOST_WORKERS]:
         age = None if worker.last_report is None else now - worker.last_report
         unit = "" if worker.throughput is None else cells.unit(worker)
-        rate = f"{cells.throughput(worker)(worker.throughput)} {unit}".rstrip()
+        rate = f"{figures.throughput(worker.unit)(worker.throughput)} {unit}".rstrip()
         latencies = figures.latency(worker.latency), figures.latency(worker.p99)
         last = figures.age(age) if worker.active else ""
         rows.append((worker.name, worker.state, rate, *latencies, figures.count(worker.operations), last))

@@ -1,7 +1,7 @@
 """A small chart of a quantity over time, as inline SVG: no script, no style attribute, nothing from elsewhere.
 
-Time runs to the right; the value runs from 0 at the bottom to the peak at the
-top. The line breaks where nothing was measured, so that a gap never looks like a value.
+Time runs to the right, the value from 0 at the bottom to the peak at the top. The line breaks where nothing was
+measured, so that a gap never looks like a value.
 """
 
 from collections.abc import Iterator, Sequence

@@ -44,7 +44,6 @@ _CLIENT_AUTH_TYPES = {
     "RequireAndVerifyClientCert": ssl.CERT_REQUIRED,
 }
 _HASH = re.compile(r"\$2[aby]\$(0[4-9]|[12][0-9]|3[01])\$[./A-Za-z0-9]{53}")
-
 _WRONG_REMEMBERED = 1000
 _LONGEST = 72
 """bcrypt ignores further bytes of a password."""
@@ -167,12 +166,11 @@ def load_web_config(path: Path) -> WebConfig:
         if not _HASH.fullmatch(digest):
             raise ConfigError(f"{path}: basic_auth_users.{user}: expected a bcrypt hash as `htpasswd -nB` prints it")
     tls = content.tls_server_config
-    files = [path.parent / file for file in (tls.cert_file, tls.key_file, tls.client_ca_file) if file] if tls else []
-    return WebConfig(
-        _context(f"{path}: tls_server_config", tls, *files) if tls else None,
-        Users(users) if users else None,
-        [path, *files],
-    )
+    context, files = None, []
+    if tls:
+        files = [path.parent / file for file in (tls.cert_file, tls.key_file, tls.client_ca_file) if file]
+        context = _context(f"{path}: tls_server_config", tls, *files)
+    return WebConfig(context, Users(users) if users else None, [path, *files])
 
 
 def _context(where: str, tls: _Tls, certificate: Path, key: Path, client_ca: Path | None = None) -> ssl.SSLContext:

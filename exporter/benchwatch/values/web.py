@@ -64,7 +64,11 @@ class _Adapter(HTTPAdapter):
 
     def send(self, *arguments: Any, **keywords: Any) -> requests.Response:
         self._end = time.monotonic() + self._deadline
-        return super().send(*arguments, **keywords)
+        answer = super().send(*arguments, **keywords)
+        if "," in answer.headers.get("Content-Encoding", ""):  # a kilobyte may unfold to a gigabyte
+            answer.close()
+            raise requests.exceptions.ContentDecodingError("its answer is compressed more than once")
+        return answer
 
 
 class _Bounded(io.RawIOBase):

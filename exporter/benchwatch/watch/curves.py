@@ -57,9 +57,8 @@ class Trend:
         first, last = min(self._columns), int(time // self._seconds)
         each = max(1, -(-(last - first + 1) // most))
         shown = self._merged(lambda column: (column - first) // each)
-        return [shown.get(place) for place in range((last - first) // each + 1)], float(
-            self._seconds * (last - first + 1)
-        )
+        seconds = float(self._seconds * (last - first + 1))
+        return [shown.get(place) for place in range((last - first) // each + 1)], seconds
 
 
 def _worst(one: Report, other: Report) -> Report:

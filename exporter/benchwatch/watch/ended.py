@@ -33,7 +33,9 @@ def ended(page: Page, now: float, width: int) -> Block:
     """Those of a page at `now`, Unix seconds."""
     runs = [run for run in page.runs if run.workers and not run.active]
     listed = sorted(folded(runs), key=lambda one: (-one.end, one.name))
-    lines = [line for one in listed for line in ([_whole(one, now)] if isinstance(one, Folded) else _each(one, now))]
+    lines: list[_Line] = []
+    for one in listed:
+        lines += [_whole(one, now)] if isinstance(one, Folded) else _each(one, now)
     recent = min(2, sum(now - run.end < _RECENTLY for run in runs))
 
     def draw(height: int) -> list[Text]:
@@ -41,7 +43,8 @@ def ended(page: Page, now: float, width: int) -> Block:
         return [*_table(shown, width), *more]
 
     whole = 1 + len(lines) if lines else 0
-    return Block(draw, (1 + recent if recent else 0, 1 + recent if recent else 0, whole, whole), least=min(3, whole))
+    first = 1 + recent if recent else 0
+    return Block(draw, (first, first, whole, whole), least=min(3, whole))
 
 
 def _each(run: Run, now: float) -> Iterator[_Line]:

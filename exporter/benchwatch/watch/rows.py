@@ -118,11 +118,13 @@ def total(measured: Sequence[Measured]) -> Measured:
 
 def active_runs(page: Page, now: float, judged: Judged = UNJUDGED) -> list[ActiveRun]:
     """Active runs, the slowest first, then those that were slow, stalled ones, the most recent; `now`: Unix seconds."""
-    runs = [_run(run, now, judged) for run in sorted(page.runs, key=lambda run: run.name) if run.active]
-    begun = {run.name: max(worker.start or 0.0 for worker in run.workers) for run in page.runs if run.active}
-    return sorted(
-        runs, key=lambda run: (-run.slowness, run.slow is None, "stalled" not in dict(run.states), -begun[run.name])
-    )
+    active = sorted((run for run in page.runs if run.active), key=lambda run: run.name)
+
+    def rank(run: ActiveRun) -> tuple[int, bool, bool, float]:
+        begun = max(row.worker.start or 0.0 for row in run.rows)
+        return -run.slowness, run.slow is None, "stalled" not in dict(run.states), -begun
+
+    return sorted((_run(run, now, judged) for run in active), key=rank)
 
 
 def labels_of(worker: Worker, measured: Measured, alone: bool) -> tuple[str, str]:
@@ -136,25 +138,19 @@ def labels_of(worker: Worker, measured: Measured, alone: bool) -> tuple[str, str
 
 def _run(run: Run, now: float, judged: Judged) -> ActiveRun:
     workers = sorted(run.workers, key=lambda worker: natural(worker.name))
-    alone = len(workers) == 1
-    rows = [row for worker in workers for row in _rows(worker, now, alone, judged.usual)]
-    tools = sorted({worker.tool for worker in workers})
-    totals = [_total([row for row in rows if row.worker.tool == tool], len(tools) == 1) for tool in tools]
-    counts = Counter(worker.state for worker in workers)
+    rows = [row for worker in workers for row in _rows(worker, now, len(workers) == 1, judged.usual)]
+    of_tools: dict[str, list[Row]] = {worker.tool: [] for worker in sorted(workers, key=lambda worker: worker.tool)}
+    for row in rows:
+        of_tools[row.worker.tool].append(row)
+    totals = [whole for one in of_tools.values() if (whole := _total(one, len(of_tools) == 1))]
     slow = judged.slow.get(run.name)
-    found = ActiveRun(
-        run.name,
-        tuple(_facts(workers, rows, now, slow)),
-        tuple(sorted(counts.items(), key=lambda one: severity(one[0]))),
-        tuple(row for row in totals if row),
-        tuple(rows),
-        slow,
-    )
-    if slow and slow.latency is not None and len(found.charted) == 1:  # the same usual latency as in the sentence
-        (row,) = found.charted
-        told = (row._replace(usual=Measured(rate=row.usual.rate, latency=slow.latency)),)
-        found = found._replace(totals=told) if found.totals else found._replace(rows=told)
-    return found
+    facts = tuple(_facts(run, rows, now, slow))
+    charted = totals or rows
+    if slow and slow.latency is not None and len(charted) == 1:  # the same usual latency as in the sentence
+        charted[0] = charted[0]._replace(usual=Measured(rate=charted[0].usual.rate, latency=slow.latency))
+    counts = Counter(worker.state for worker in workers)
+    states = sorted(counts.items(), key=lambda one: severity(one[0]))
+    return ActiveRun(run.name, facts, tuple(states), tuple(totals), tuple(rows), slow)
 
 
 def _rows(worker: Worker, now: float, alone: bool, usual: Mapping[tuple[str, ...], float]) -> Iterable[Row]:
@@ -172,17 +168,18 @@ def _rows(worker: Worker, now: float, alone: bool, usual: Mapping[tuple[str, ...
 
 def _total(rows: Sequence[Row], alone: bool) -> Row | None:
     """The total of the workers of one tool; None if there is nothing to add up."""
-    counted = [row for row in rows if not row.worker.observer and row.op not in row.worker.apart]
-    workers = list({row.worker.name: row.worker for row in rows}.values())
-    first = workers[0]
-    counted = [row for row in counted if row.worker.now]
-    if len(counted) < 2 or first.whole_server or len({(worker.unit, worker.in_bytes) for worker in workers}) > 1:
+    first = rows[0].worker
+    kinds = {(row.worker.unit, row.worker.in_bytes) for row in rows}
+    measured = [row for row in rows if row.worker.now and not row.worker.observer]
+    counted = [row for row in measured if row.op not in row.worker.apart]
+    if len(counted) < 2 or first.whole_server or len(kinds) > 1:
         return None
     together = total([row.measured for row in counted])
     usual = [row.usual for row in counted]
     lags = [(abs((row.measured.time or 0.0) - (row.measured.quantiles_time or 0.0)), row.apart) for row in rows]
     _, apart = max((lag for lag in lags if lag[1]), default=(0.0, ""))
-    objective = first.objective if len({worker.objective for worker in workers}) == 1 else None
+    objectives = {row.worker.objective for row in rows}
+    objective = first.objective if len(objectives) == 1 else None
     return Row(
         Worker(first.run, "", first.tool, "", unit=first.unit, objective=objective),
         together,
@@ -193,41 +190,44 @@ def _total(rows: Sequence[Row], alone: bool) -> Row | None:
     )
 
 
-def _facts(workers: Sequence[Worker], rows: Sequence[Row], now: float, slow: Slow | None) -> Iterable[Note]:
+def _facts(run: Run, rows: Sequence[Row], now: float, slow: Slow | None) -> Iterable[Note]:
     """What a run is, its progress, and its objective."""
+    workers = run.workers
     if slow and slow.busy is not None:
         yield Note(f"processors of {slow.host} {slow.busy:.0%} busy")
-    starts = [worker.start for worker in workers if worker.start is not None]
-    ends = [one.start + one.duration for one in workers if one.active and one.start is not None and one.duration]
-    if starts:
-        yield Note(figures.duration(max(0.0, now - min(starts))))
-        if ends and max(ends) >= now:
-            yield Note(f"{figures.duration(max(ends) - now)} left")
-        if warming_up := figures.warming_up(max(worker.warmup for worker in workers), min(starts), now):
+    if run.start is not None:
+        yield Note(figures.duration(max(0.0, now - run.start)))
+        if run.planned_end is not None and run.planned_end >= now:
+            yield Note(f"{figures.duration(run.planned_end - now)} left")
+        if warming_up := figures.warming_up(max(worker.warmup for worker in workers), run.start, now):
             yield Note(warming_up)
     # The version without the tool's name and the packager's additions.
     versions = {(one.tool, one.tool_version.removeprefix(f"{one.tool}-").split(" ")[0]) for one in workers}
     yield Note(", ".join(sorted(" ".join(filter(None, version)) for version in versions)))
     if len(workers) == 1 and any(one.job for one in workers[0].now):  # its rows have the names of jobs
         yield Note(workers[0].name)
-    said = slow and slow.end is None and slow.text and any(one.objective for one in workers)
-    if not said:  # by the sentence
+    in_sentence = slow and slow.end is None and slow.text and any(one.objective for one in workers)
+    if not in_sentence:
         yield from _objective(workers, rows)
 
 
 def _objective(workers: Sequence[Worker], rows: Sequence[Row]) -> Iterable[Note]:
     """The objective that all workers share, and whether the highest mean latency meets it."""
     objectives = {worker.objective for worker in workers}
-    if objectives == {None}:
+    if len(objectives) > 1:
+        return
+    (objective,) = objectives
+    if objective is None:
         yield Note("no objective")
-    objective = objectives.pop() if len(objectives) == 1 else None
-    if objective is not None:
-        said = f"mean objective {figures.latency(objective)}"
-        means = [row.measured.latency for row in rows if row.measured.latency is not None]
-        missed = max(means, default=0.0) > objective
-        if means:
-            said += f": missed at {figures.latency(max(means))}" if missed else ": met"
-        yield Note(said, missed)
+        return
+    said = f"mean objective {figures.latency(objective)}"
+    highest = max((row.measured.latency for row in rows if row.measured.latency is not None), default=None)
+    if highest is None:
+        yield Note(said)
+    elif highest > objective:
+        yield Note(f"{said}: missed at {figures.latency(highest)}", bad=True)
+    else:
+        yield Note(f"{said}: met")
 
 
 def _notes(worker: Worker, measured: Measured, first: bool) -> Iterable[Note]:

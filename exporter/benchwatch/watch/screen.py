@@ -1,5 +1,6 @@
 """The whole screen: active runs (slow ones first), curves, alerts, vdisks and ended runs, in the space available."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 from rich.text import Text
@@ -31,7 +32,8 @@ class Screen:
 
     def show(self, moment: Known) -> None:
         """Make this the current moment."""
-        (before, _), judged = self._now, moment.judged._replace(slow={}) if moment.problem else moment.judged
+        before, _ = self._now
+        judged = moment.judged._replace(slow={}) if moment.problem else moment.judged
         runs = active_runs(moment.page or Page(), moment.now, judged)
         self._now = moment, runs
         if moment.page is not None and moment.page is not before.page:
@@ -46,7 +48,9 @@ class Screen:
         _, runs = self._paused or self._now
         names = [run.name for run in runs]
         if names:
-            at = names.index(self._selected) + step if self._selected in names else (0 if step > 0 else -1)
+            at = 0 if step > 0 else -1
+            if self._selected in names:
+                at = names.index(self._selected) + step
             self._selected = names[at % len(names)]
 
     def lines(self, width: int, height: int) -> list[Text]:
@@ -85,10 +89,10 @@ class Screen:
         return fit(blocks, height)
 
     def _head(self, moment: Known, runs: Sequence[ActiveRun], alerts: int, width: int) -> list[Text]:
-        states = [state for run in runs for state, count in run.states for _ in range(count)]
-        counts = [
-            in_style(f"{states.count(state)} {state}", state) for state in ("stalled", "running") if state in states
-        ]
+        states: Counter[str] = Counter()
+        for run in runs:
+            states.update(dict(run.states))
+        counts = [in_style(f"{states[state]} {state}", state) for state in ("stalled", "running") if states[state]]
         if slow := sum(run.is_slow for run in runs):
             counts.append(text(f"{slow} slow", "bold yellow"))
         if self._prometheus and moment.judged.alerts is not None:
@@ -105,11 +109,8 @@ class Screen:
     def _alerts(self, alerts: Sequence[Alert], problem: str, now: float) -> Block:
         def draw(lines: int) -> list[Text]:
             shown, more = cut(alerts, lines - 1)
-            return [
-                text(problem or f"Alerts of {self._prometheus}", "bold"),
-                *(_alert(one, now) for one in shown),
-                *more,
-            ]
+            title = text(problem or f"Alerts of {self._prometheus}", "bold")
+            return [title, *[_alert(one, now) for one in shown], *more]
 
         wanted = 1 + len(alerts) if alerts or problem else 0
         return Block(draw, (min(wanted, 4), wanted, wanted, wanted))

@@ -4,7 +4,6 @@ For the exporter, proxies and netrc files are ignored. User and password come fr
 file of trusted certificates.
 """
 
-import math
 import os
 import re
 import time
@@ -47,7 +46,6 @@ _REFUSALS = {
     404: ("has no such page (HTTP status 404)", _RUNNING),
 }
 """What an HTTP status means, and what to check."""
-
 _SAID = {
     "text": f"({INFO.name} or on (run) last_over_time({INFO.name}[5s]))",
     "since": f"last_over_time({SINCE.name}[5s])",
@@ -166,8 +164,6 @@ class WatchedPrometheus:
         self._medians: dict[float | None, _Found] = {}
         """Usual values as of the begin of a slow time, Unix seconds; None: of now."""
         self._due = 0.0
-        self._has_rules = True
-        self._rules_due = 0.0
 
     def read(self) -> Judged:
         """Firing alerts, slow times and usual values, or why there are none."""
@@ -175,23 +171,14 @@ class WatchedPrometheus:
         try:
             alerts = self._alerts()
             slow = self._slow()
-            if not alerts and not slow and not self._judges():
-                problem = (
-                    f"Prometheus at {self.name} has no rules, so it cannot say what is slow: load prometheus/rules"
-                )
-                return Judged(problem=problem)
+            if not alerts and not slow and not self._prometheus.has_rules():
+                sentence = "has no rules, so it cannot say what is slow: load prometheus/rules"
+                return Judged(problem=f"Prometheus at {self.name} {sentence}")
             return Judged(alerts, slow, self._usual(slow))
         except PrometheusError as error:
             return Judged(alerts, problem=str(error))
         except (KeyError, TypeError, ValueError, AttributeError):
             return Judged(alerts, problem=f"Prometheus at {self.name} did not answer: not an answer of Prometheus")
-
-    def _judges(self) -> bool:
-        """Whether it has rules: asked at the start, and again while it has none."""
-        if time.monotonic() >= self._rules_due:
-            self._has_rules = self._prometheus.has_rules()
-            self._rules_due = math.inf if self._has_rules else time.monotonic() + _USUAL_EVERY
-        return self._has_rules
 
     def _alerts(self) -> list[Alert]:
         """Most severe first, then most recent."""
@@ -220,15 +207,18 @@ class WatchedPrometheus:
         slow = {}
         for run, known in numbers.items():
             begin = known.get("begin", 0.0)
+            end = known.get("end", 0.0) - _HELD
             if "text" in known or "slow" in known:
-                since, text, host = known.get("since", begin), words[run].get("text", ""), words[run].get("host", "")
-                slow[run] = Slow(since, None, text, known.get("usual"), host)
-            elif (end := known.get("end", 0.0) - _HELD) - begin >= _COUNTS:
+                text, host = words[run].get("text", ""), words[run].get("host", "")
+                slow[run] = Slow(known.get("since", begin), None, text, known.get("usual"), host)
+            elif end - begin >= _COUNTS:
                 slow[run] = Slow(begin, end)
         if hosts := {re.escape(one.host) for one in slow.values() if one.host and not one.text}:
             which = quoted("|".join(sorted(hosts)))
             busy = {labels.get("host"): value for labels, value in self._prometheus.at(_BUSY % (which, which))}
-            slow = {run: one if one.text else one._replace(busy=busy.get(one.host)) for run, one in slow.items()}
+            for run, one in slow.items():
+                if not one.text:
+                    slow[run] = one._replace(busy=busy.get(one.host))
         return slow
 
     def _usual(self, slow: Mapping[str, Slow]) -> dict[tuple[str, ...], float]:

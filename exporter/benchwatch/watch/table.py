@@ -87,7 +87,8 @@ class RunTable:
         return self._run(run, False, lines)
 
     def _head(self) -> Text:
-        names = [("age", _AGE), ("rate/s", _RATE), ("mean", _FIGURE), *((name, _FIGURE) for name, _ in _QUANTILES)]
+        names = [("age", _AGE), ("rate/s", _RATE), ("mean", _FIGURE)]
+        names += ((name, _FIGURE) for name, _ in _QUANTILES)
         head = columns(text("  last report"), 2 + self._name, [(text(name), size) for name, size in names])
         head.stylize("dim")
         return head
@@ -103,10 +104,13 @@ class RunTable:
                 if every_note and run.is_slow and row.usual != Measured():
                     drawn.append(self._usual(row))
             return drawn
-        drawn += [line for row in run.totals for line in self._row(row, (), False)]
+        for row in run.totals:
+            drawn += self._row(row, (), False)
         worst = sorted(run.rows, key=_worst_first)
         shown, more = cut(worst, max(most - len(drawn), 1 + (len(worst) > 1) - len(run.totals)))
-        return [*drawn, *(line for row in shown for line in self._row(row, (), False)), *more]
+        for row in shown:
+            drawn += self._row(row, (), False)
+        return [*drawn, *more]
 
     def _title(self, run: ActiveRun) -> Text:
         workers = sum(count for _, count in run.states)
@@ -128,13 +132,17 @@ class RunTable:
     def _row(self, row: Row, notes: Sequence[Note], every_note: bool) -> list[Text]:
         """A row, and its remarks: beside it if there is room, otherwise below."""
         measured, objective, state = row.measured, row.worker.objective, row.worker.state
-        mark, style = STATES.get("unknown" if self._lost else state, ("?", "")) if state else (" ", "")
+        mark, style = " ", ""
+        if state:
+            mark, style = STATES.get("unknown" if self._lost else state, ("?", ""))
         operation = f" {row.op}" if row.op else ""
         name = text(row.name)
         name.truncate(max(1, self._name - len(operation)), overflow="ellipsis")
         name = joined([text(mark, style), name.append_text(text(operation))], " ")
-        age = text(brief(row.age) if state else "", "yellow" if self._late(row) else "dim")
-        rate = text(figures.rate(None if self._lost else measured.rate), "bold red" if measured.rate == 0 else "bold")
+        overdue = row.age is not None and row.age > 2 * (row.worker.report_interval or 1.0) + 1
+        age = text(brief(row.age) if state else "", "yellow" if overdue or self._lost else "dim")
+        style = "bold red" if measured.rate == 0 else "bold"
+        rate = text(figures.rate(None if self._lost else measured.rate), style)
         cells = [(age, _AGE), (rate, _RATE)]
         instead = self._instead(row, every_note)
         if measured.rate is not None or not instead:
@@ -150,7 +158,8 @@ class RunTable:
             notes = (Note(f"{which} {row.apart}"), *notes)
         if not notes or self._lost:
             return [drawn]
-        remarks = text("    ").append_text(joined([text(one.text, "yellow" if one.bad else "dim") for one in notes]))
+        parts = [text(one.text, "yellow" if one.bad else "dim") for one in notes]
+        remarks = text("    ").append_text(joined(parts))
         if not instead and drawn.cell_len + remarks.cell_len <= self._width:
             return [drawn.append_text(remarks)]
         return [drawn, remarks]
@@ -161,10 +170,6 @@ class RunTable:
         drawn = columns(text("  usually"), 2 + self._name + 1 + _AGE, [(text(rate), _RATE), (text(latency), _FIGURE)])
         drawn.stylize("dim")
         return drawn
-
-    def _late(self, row: Row) -> bool:
-        """Whether a report is overdue."""
-        return self._lost or (row.age is not None and row.age > 2 * (row.worker.report_interval or 1.0) + 1)
 
     def _instead(self, row: Row, every_note: bool) -> Text | None:
         """What is shown instead of percentiles; None if they are shown."""

@@ -24,7 +24,7 @@ def vdisks(page: Page, usual: Mapping[tuple[str, ...], float], now: float, width
     each = [vdisk for cvm in page.cvms for vdisk in cvm.vdisks]
     each.sort(key=lambda vdisk: (not vdisk.vm, -max(vdisk.latencies.values(), default=0.0)))
     mapped = [vdisk for vdisk in each if vdisk.vm]
-    known = [vdisk for vdisk in mapped if any(value is not None for value in _usual(vdisk, usual))]
+    known = [vdisk for vdisk in mapped if set(_usual(vdisk, usual)) != {None}]
     wanted = 2 + len(mapped) + len(known) + (len(mapped) < len(each))
 
     def draw(lines: int) -> list[Text]:
@@ -69,8 +69,8 @@ def _usual(vdisk: Vdisk, usual: Mapping[tuple[str, ...], float]) -> list[float |
 
 def _row(name: str, width: int, values: Sequence[float | None], usual: Sequence[float | None]) -> Text:
     cells = []
-    for place, (value, before) in enumerate(zip(values, usual, strict=True)):
-        write = figures.rate if place < 2 else figures.latency if place < 4 else _share
+    writes = [figures.rate] * 2 + [figures.latency] * 2 + [_share] * 3
+    for place, (value, before, write) in enumerate(zip(values, usual, writes, strict=True)):
         # Less than usual is worse for the oplog only.
         far = bool(value and before and (value <= before / 2 if place == 4 else value >= _FAR * before))
         cells.append((text(write(value), "bold red" if far else ""), _SIZE))
