@@ -90,6 +90,7 @@ class FakePrometheus(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path.startswith("/api/v1/rules"):
+            self.server.asked_for_rules += 1  # type: ignore[attr-defined]
             self._answer({"groups": self.server.groups})  # type: ignore[attr-defined]
             return
         self._answer({"alerts": []})
@@ -107,6 +108,7 @@ class FakePrometheus(BaseHTTPRequestHandler):
 def prometheus() -> Iterator[HTTPServer]:
     with HTTPServer(("127.0.0.1", 0), FakePrometheus) as server:
         server.series, server.asked, server.groups = {}, [], [{}]  # type: ignore[attr-defined]
+        server.asked_for_rules = 0  # type: ignore[attr-defined]
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield server
@@ -157,6 +159,9 @@ def test_a_prometheus_without_rules_says_so_instead_of_no_alerts(prometheus: HTT
         assert (
             judged.problem == f"Prometheus at {url} has no rules, so it cannot say what is slow: load prometheus/rules"
         )
+    prometheus.groups = [{}]  # type: ignore[attr-defined]
+    assert [watched.read().problem for _ in range(3)] == [""] * 3
+    assert prometheus.asked_for_rules == 3, "twice without an answer, then until there are some"  # type: ignore[attr-defined]
 
 
 def test_processors_are_asked_for_only_while_a_run_is_slow_without_a_sentence(prometheus: HTTPServer) -> None:

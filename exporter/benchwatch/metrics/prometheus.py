@@ -138,6 +138,7 @@ class Prometheus:
         self._url = url
         self._name = "Prometheus at " + re.sub(r"//[^/]*@", "//", url)
         self._timeout = timeout
+        self._has_rules = False
         self._own = threading.local()
         """The session of each thread: its connection serves all of its questions."""
 
@@ -166,9 +167,10 @@ class Prometheus:
             raise PrometheusError(f"{self._name} did not answer: {error}"[:_LONGEST]) from error
 
     def has_rules(self) -> bool:
-        """Whether it has rules; also true of a server that does not say."""
+        """Whether it has rules; also true of a server that does not say. Asked until there are some."""
         try:
-            return self._answer("GET", "rules?group_limit=1", _Rules, {}).groups != []
+            self._has_rules = self._has_rules or self._answer("GET", "rules?group_limit=1", _Rules, {}).groups != []
+            return self._has_rules
         except PrometheusError:
             return True
 

@@ -62,7 +62,8 @@ class _Look:
         self.course = Chore(looks.reading, _PAUSE, self._course)
         self.chores = {"course": self.course}
         if url := looks.prometheus:
-            self.chores["answers"] = Chore(looks.asking, _ANSWERS, lambda: self._answers(url))
+            prometheus = Prometheus(url, PATIENCE)
+            self.chores["answers"] = Chore(looks.asking, _ANSWERS, lambda: self._answers(prometheus))
             self.chores["machine"] = Chore(looks.asking, _MACHINE, lambda: machine(url, self._timelines, self._found))
 
     def stop(self) -> None:
@@ -86,10 +87,9 @@ class _Look:
         ]
         return drawn(self._timelines, self.before, self._found)
 
-    def _answers(self, url: str) -> str:
+    def _answers(self, prometheus: Prometheus) -> str:
         if not self._timelines:
             return ""
-        prometheus = Prometheus(url, PATIENCE)
         try:
             self._found = slowness(prometheus, view(self.run.name, self._timelines), self._found)
             return answers(prometheus, self._found, self._timelines)
