@@ -96,6 +96,7 @@ def test_labels_and_unfinished_runs_are_left_out(history: History, tmp_path: Pat
     code, _, err = history(folder, "--label", "branch=none")
     assert (code, err) == (1, f"benchwatch: no matching finished runs with throughput in {folder}\n")
     assert history(folder, "--metric", "tps99")[0] == 2
+    assert history(folder, "--metric", "bandwith")[2].endswith("; did you mean bandwidth?\n")
 
 
 def test_false_alarms_are_rare_and_clear_steps_are_found() -> None:
