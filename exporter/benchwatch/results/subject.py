@@ -15,9 +15,8 @@ from msgspec.structs import replace
 
 from ..compare.experiment import Experiment
 from ..compare.findings import Finding, findings
-from ..compare.measured import results_of
 from ..compare.measures import Measure, compared, rounded
-from ..compare.result import Result, is_sum
+from ..compare.result import Result, is_sum, results_of
 from ..compare.statistics import FEWEST_BATCHES
 from ..compare.steadiness import stalled, unsteady
 from ..history.find import find_runs, find_worker, nothing_recognised, one_thing
