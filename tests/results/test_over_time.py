@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchwatch.cli import main
-from benchwatch.compare.change_points import change_points
+from benchwatch.compare.statistics import change_points
 from tests.compare.made import START, place
 from tests.support.browser import PROGRAM
 from tests.support.pages import Page

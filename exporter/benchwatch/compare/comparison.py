@@ -137,7 +137,7 @@ def comparable(sides: Sequence[Experiment]) -> list[Experiment]:
             raise CannotCompare(f"{text}; expected runs of the same kind of test")
     base, *others = same_jobs(sides)
     for other in others:
-        if not shared(base, other):
+        if _figures(base).keys().isdisjoint(_figures(other)):
             raise CannotCompare(f"{base.name} and {other.name} have no measure in common; expected the same jobs")
     return [base, *others]
 
@@ -157,11 +157,6 @@ def changes(base: Experiment, other: Experiment, confidence: float, allowance: f
     unjudged = {one.group[:-1] for one in found if one.verdict == "not judged"}
     found = [one._replace(interval=None) if one.group[:-1] in unjudged else one for one in found]
     return [one._replace(outlook=_outlook(one, allowance)) for one in found]
-
-
-def shared(base: Experiment, other: Experiment) -> bool:
-    """Whether there is a measure that all runs of both sides have."""
-    return not _figures(base).keys().isdisjoint(_figures(other).keys())
 
 
 def _figures(experiment: Experiment) -> dict[tuple[Group, Measure], list[Figure]]:

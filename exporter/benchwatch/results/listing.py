@@ -188,8 +188,9 @@ def _pairs(row: Mapping[str, Any], between: str) -> str:
 
 
 def _cells(row: Mapping[str, Any], figures: str) -> Sequence[str]:
-    began = "" if row["start"] is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(row["start"]))
-    so_far = " so far" if row["state"] in ("running", "stalled") else ""
+    from .over_time import date
+
+    began, so_far = date(row["start"]), " so far" if row["state"] in ("running", "stalled") else ""
     length = "" if row["seconds"] is None else f"{numbers.duration(row['seconds'])}{so_far}"
     several = f" ({row['workers']})" if row["workers"] > 1 else ""
     return row["run"], row["state"], ", ".join(row["tools"]) + several, began, length, figures, _pairs(row, ", ")
