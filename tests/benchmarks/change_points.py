@@ -22,7 +22,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "exporter"))
 
-from benchwatch.compare.change_points import change_points
+from benchwatch.compare.statistics import change_points
 
 Finder = Callable[[Sequence[float]], list[int]]
 NEAR = 3

@@ -91,5 +91,7 @@ def test_a_parameter_that_no_run_has_is_refused_with_those_that_exist(
     write(tmp_path / "x/a.txt", summary(1000.0))
     assert main(["report", str(tmp_path / "x"), "--over", "depth", "--output", str(tmp_path / "y")]) == 1
     assert "no run has such parameters; expected one or two of clients, duration" in capsys.readouterr().err
+    assert main(["report", str(tmp_path / "x"), "--over", "client", "--output", str(tmp_path / "y")]) == 1
+    assert "--over client: no run has such parameters; did you mean clients?\n" in capsys.readouterr().err
     assert main(["report", str(tmp_path / "x"), "--from-path", "{a}"]) == 2
     assert "--from-path requires --over" in capsys.readouterr().err

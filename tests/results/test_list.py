@@ -149,6 +149,31 @@ def test_json_has_documented_keys(listed: Listed) -> None:
     assert [key for key in new if f"`{key}`" not in documented] == []
 
 
+def test_the_path_of_a_run_is_what_show_accepts(
+    listed: Listed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place(tmp_path / "made", [500.0] * 60)
+    (tmp_path / "loose/more").mkdir(parents=True)
+    for name in ("db.err", "db.out"):
+        shutil.copyfile(tmp_path / "made" / name, tmp_path / "loose" / name)
+    shutil.copyfile(RECORDINGS / "fio/json-si1-randrw-3.39.out", tmp_path / "loose/disk.json")
+    (tmp_path / "loose/disk.err").write_text("fio: a warning\n")
+    shutil.copyfile(RECORDINGS / "pgbench/tpcb-15.18.out", tmp_path / "loose/more/tpcb.out")
+    rows = runs(listed("--json", "loose", "runs")[1])
+    assert {row["run"]: row["path"] for row in rows} == {
+        **{"db": "loose/db.out", "disk": "loose/disk.json", "more": "loose/more"},
+        **{name: f"runs/{name}" for name in ("new", "old", "ancient")},
+    }
+    rates = {row["run"]: row["rate"] for row in rows if row["rate"] is not None}
+    for row in rows:
+        if row["run"] in rates:
+            assert main(["show", row["path"], "--json"]) == 0
+            assert row["rate"] in runs_of_show(capsys.readouterr().out)
+    two = tmp_path / "two.out"
+    two.write_bytes((tmp_path / "made/db.out").read_bytes() * 2)
+    assert [row["path"] for row in runs(listed("--json", "two.out#1")[1])] == ["two.out#1"]
+
+
 def test_percentiles_come_from_the_transaction_log(listed: Listed, tmp_path: Path) -> None:
     start = round(time.time()) - 3600
     lines = (f"0 {number} {5000 if number % 50 else 9000} 0 {start + 1} 1\n" for number in range(60_000))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchwatch.cli import main
-from benchwatch.compare.change_points import change_points
+from benchwatch.compare.statistics import change_points
 from tests.compare.made import START, place
 from tests.support.browser import PROGRAM
 from tests.support.pages import Page
@@ -96,6 +96,7 @@ def test_labels_and_unfinished_runs_are_left_out(history: History, tmp_path: Pat
     code, _, err = history(folder, "--label", "branch=none")
     assert (code, err) == (1, f"benchwatch: no matching finished runs with throughput in {folder}\n")
     assert history(folder, "--metric", "tps99")[0] == 2
+    assert history(folder, "--metric", "bandwith")[2].endswith("; did you mean bandwidth?\n")
 
 
 def test_false_alarms_are_rare_and_clear_steps_are_found() -> None:

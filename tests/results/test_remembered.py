@@ -154,7 +154,7 @@ def test_an_older_file_of_the_program_counts_as_another_program(
     shutil.copytree(Path(remembered.__file__).parents[1], package, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(remembered, "__file__", str(package / "results/remembered.py"))
     assert [asked("list", runs)[1] for _ in range(2)] == [3, 0]
-    changed = package / "compare/measured.py"
+    changed = package / "compare/result.py"
     changed.write_text(changed.read_text() + "# another build\n")
     os.utime(changed, (1e9, 1e9))
     assert asked("list", runs)[1] == 3

@@ -4,7 +4,9 @@ import json
 import os
 import re
 import shutil
+import sys
 import time
+from itertools import count
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -24,6 +26,24 @@ STEADY = [1000.0, 1010.0, 990.0, 1005.0, 995.0] * 4
 def repeat(folder: Path, name: str, values: list[float]) -> None:
     for number, tps in enumerate(values, 1):
         place(folder / f"{name}-{number}", tps, record=f"repeat_of: {name}\n")
+
+
+def test_a_terminal_sees_how_many_runs_are_read(
+    show: Show, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for number in range(42):
+        place(tmp_path / f"runs/n{number}", 1000.0)
+    assert show(tmp_path / "runs", "--csv")[2] == ""
+    seconds = count()
+    monkeypatch.setattr(time, "monotonic", lambda: 10.0 * next(seconds))
+    assert show(tmp_path / "runs", "--csv")[2] == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    code, out, err = show(*sorted((tmp_path / "runs").iterdir()), "--csv")
+    assert (code, len(out.splitlines()) > 42) == (0, True)
+    assert [part for part in err.split("\r") if part] == [
+        *(f"benchwatch: {number} of 42 runs read" for number in (1, 21, 41)),
+        "\033[K",
+    ]
 
 
 def test_a_run_has_its_figures_and_what_speaks_against_them(show: Show, tmp_path: Path) -> None:
@@ -365,6 +385,12 @@ def test_requirements_know_units_groups_and_what_was_not_measured(show: Show, as
         (
             "speed > 3",
             "unknown figure 'speed'; expected tps, iops, events/s, op/s, tpm, req/s, seeks/s, throughput, bandwidth,",
+        ),
+        (
+            "trougput > 3",
+            "unknown figure 'trougput'; expected tps, iops, events/s, op/s, tpm, req/s, seeks/s, throughput, "
+            "bandwidth, mean, p50, p95, p99, p99.9, max, connection, failed, skipped, stalled; "
+            "did you mean throughput?\n",
         ),
         ("p99 < 20", "p99: expected a time, such as 20ms, got '20'"),
         ("throughput > 20ms", "throughput: expected bytes or bits a second, such as 100MiB/s or 9Gbit/s, got '20ms'"),

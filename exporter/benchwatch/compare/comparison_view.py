@@ -5,8 +5,7 @@ from itertools import groupby
 
 from ..show.content import Block, Column, Heading, Sentence, Table, TableRow, Tone, table
 from ..tools.roles import Roles
-from .changes import Change
-from .comparison import Comparison, Comparisons
+from .comparison import Change, Comparison, Comparisons
 from .experiment import Experiment
 from .measures import LATENCY_MEAN, THROUGHPUT, figure, heading, interval, level, named, percent, row_title, span, title
 

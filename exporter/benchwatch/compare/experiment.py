@@ -18,9 +18,8 @@ from ..settings.settings import RunsSettings
 from ..tools.registry import names
 from ..values.errors import FAILED, UserError
 from ..values.names import label, natural
-from .measured import results_of
 from .measures import compared
-from .result import Result
+from .result import Result, results_of
 
 
 class CannotCompare(UserError):

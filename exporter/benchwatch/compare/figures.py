@@ -157,14 +157,24 @@ def _bin_width(value: float) -> float:
     return float(UPPER_NS[place] + 1 - LOWER_NS[place]) / 1e9
 
 
+def lost_operations(finals: Sequence[Finals], roles: Roles) -> dict[str, tuple[float, float]]:
+    """By word (failed, skipped ...): how many operations, and of how many (0 if they are no share of anything)."""
+    found = {}
+    for word, lost in roles.lost.items():
+        known = [one for final in finals if (one := lost.told(final)) is not None]
+        if len(known) == len(finals):
+            counted, whole = zip(*known, strict=True)
+            found[word] = math.fsum(counted), math.fsum(whole)
+    return found
+
+
 def of_summary(finals: Sequence[Finals], roles: Roles, seconds: float | None) -> Iterator[tuple[Measure, Figure]]:
     """What only final reports have, of the whole run. It took `seconds` unless the tool's own clock says otherwise."""
     seconds = max((own for final in finals if (own := roles.measured(final)) is not None), default=seconds)
-    for word, lost in roles.lost.items():
-        known = [found for final in finals if (found := lost.told(final)) is not None]
-        by = math.fsum(whole for _, whole in known) if lost.of else seconds
-        if len(known) == len(finals) and by:
-            yield of_lost(word, lost), Figure(math.fsum(counted for counted, _ in known) / by)
+    for word, (counted, whole) in lost_operations(finals, roles).items():
+        lost = roles.lost[word]
+        if by := whole if lost.of else seconds:
+            yield of_lost(word, lost), Figure(counted / by)
     name = roles.connection.name if roles.connection else ""
     connections = [math.fsum(final[name].values()) for final in finals if name in final]
     if len(connections) == len(finals):

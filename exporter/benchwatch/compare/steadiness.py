@@ -11,9 +11,8 @@ import numpy as np
 
 from ..metrics.latencies import Group
 from .course import SILENT_INTERVALS
-from .measured import known_end
 from .measures import THROUGHPUT, Measure, figure, percent, title
-from .result import Result
+from .result import Result, known_end
 from .statistics import Shift, shift
 
 STEADY = 0.05

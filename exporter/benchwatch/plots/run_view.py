@@ -5,7 +5,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ..compare import concurrent
-from ..compare.measured import known_end
+from ..compare.result import known_end
 from ..history.timeline import Series, Timeline
 from ..metrics.samples import Family
 from ..tools.registry import TOOLS

@@ -6,7 +6,6 @@ from itertools import islice, product
 from typing import NamedTuple
 
 from ..compare.comparison_view import headline
-from ..compare.measured import measure
 from ..compare.measures import (
     BANDWIDTH,
     LATENCY_MAX,
@@ -18,7 +17,7 @@ from ..compare.measures import (
     of_lost,
     row_title,
 )
-from ..compare.result import Result, is_sum
+from ..compare.result import Result, is_sum, measure
 from ..plots import run_tables
 from ..plots.benchmark import benchmark_figures, section
 from ..plots.plot import Plot

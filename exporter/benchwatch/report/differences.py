@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..compare.changes import Change
-from ..compare.comparison import Comparison, Comparisons, compare
+from ..compare.comparison import Change, Comparison, Comparisons, compare
 from ..compare.comparison_view import blocks
 from ..compare.experiment import CannotCompare, Experiment
 from ..compare.measures import MEASURES, heading, interval, level, percent, row_title

@@ -11,6 +11,7 @@ from ..show.form import add_form, written
 from ..values.errors import FAILED, NOT_MET, UserError
 from ..values.input_files import shown
 from ..values.printable import say
+from ..values.suggestion import did_you_mean
 
 if TYPE_CHECKING:
     from ..compare.measures import Measure
@@ -54,7 +55,8 @@ def _history(options: argparse.Namespace) -> int:
 
     measure = MEASURES.get(options.metric)
     if measure is None:
-        raise UserError(f"--metric {options.metric}: unknown figure; expected {', '.join(MEASURES)}")
+        meant = did_you_mean(options.metric, MEASURES)
+        raise UserError(f"--metric {options.metric}: unknown figure; expected {', '.join(MEASURES)}{meant}")
     found = list(all_series(_results(options, measure), measure))
     if not found:
         where = ", ".join(str(shown(path)) for path in options.paths)
@@ -80,7 +82,7 @@ def _results(options: argparse.Namespace, measure: "Measure") -> list[tuple[str,
 
     In a terminal, only the results in the tables have intervals: reading them takes three times as long.
     """
-    from ..results.listing import chosen_runs, since
+    from ..results.listing import chosen_runs, shown_path, since
     from ..results.over_time import latest
 
     unreadable: list[str] = []
@@ -105,4 +107,4 @@ def _results(options: argparse.Namespace, measure: "Measure") -> list[tuple[str,
         found = [(at, again.get((at.folder, at.name, one.name, one.tool, one.unit), one)) for at, one in found]
     for sentence in dict.fromkeys(unreadable):
         say(sentence)
-    return [(str(shown(place.folder)), one) for place, one in found]
+    return [(shown_path(place), one) for place, one in found]

@@ -99,6 +99,14 @@ def since(options: argparse.Namespace) -> float:
     return time.time() - options.newer if options.newer is not None else 0.0
 
 
+def shown_path(place: "RunPlace") -> str:
+    """What `show` accepts for the run: its folder; in a folder of many its file, of several that with its result."""
+    path = shown(place.folder)
+    if not place.own and path == place.folder:  # what one file was unpacked from stands for it
+        path /= min(place.outputs, key=lambda name: (not name.endswith(".out"), name.endswith(".err"), name))
+    return f"{path}#{place.number}" if place.number else str(path)
+
+
 _TONES: Mapping[str, Tone] = {"failed": "bad", "stalled": "unclear", "running": "good"}
 _HEADS = ("run", "state", "tool", "began", "length", "result", "labels")
 
@@ -114,7 +122,7 @@ def _list(options: argparse.Namespace) -> int:
         for result in run.results:
             results.setdefault(result.name, []).append(result)
         for those in results.values():
-            row = _row(str(shown(place.folder)), those)
+            row = _row(shown_path(place), those)
             if oldest <= (row["start"] or place.modified) <= youngest:
                 found.append((row, _figures(those[0]) if len(those) == 1 else ""))
         unreadable += (f"{place.folder}: {clause}" for clause in run.problems)
@@ -180,8 +188,9 @@ def _pairs(row: Mapping[str, Any], between: str) -> str:
 
 
 def _cells(row: Mapping[str, Any], figures: str) -> Sequence[str]:
-    began = "" if row["start"] is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(row["start"]))
-    so_far = " so far" if row["state"] in ("running", "stalled") else ""
+    from .over_time import date
+
+    began, so_far = date(row["start"]), " so far" if row["state"] in ("running", "stalled") else ""
     length = "" if row["seconds"] is None else f"{numbers.duration(row['seconds'])}{so_far}"
     several = f" ({row['workers']})" if row["workers"] > 1 else ""
     return row["run"], row["state"], ", ".join(row["tools"]) + several, began, length, figures, _pairs(row, ", ")

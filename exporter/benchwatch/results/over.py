@@ -15,6 +15,7 @@ from ..compare import concurrent
 from ..history.timeline import Timeline
 from ..settings.record import MOST_PARAMETERS, SweepPoint
 from ..values.errors import FAILED, UserError
+from ..values.suggestion import did_you_mean
 
 _NAMES = ("clients", "threads", "jobs", "iodepth", "numjobs", "scale", "bs", "vus", "warehouses", "parallel")
 _PAIR = re.compile(rf"(?<![a-z])({'|'.join(_NAMES)})[=_-]?(\d+[km]?)(?![a-z0-9])", re.IGNORECASE)
@@ -80,10 +81,10 @@ def points(
             at = SweepPoint(of=sweep_name(names), point={one: values[one] for one in names})
             yield from (replace(one, run=name, runfile=replace(one.runfile, sweep=at)) for one in workers)
     if not any_found:
-        raise UserError(
-            f"--over {' '.join(names)}: no run has such parameters; expected one or two of {', '.join(sorted(known))}",
-            FAILED,
-        )
+        words = sorted(known)
+        meant = next((end for one in names if one not in known and (end := did_you_mean(one, words))), "")
+        end = meant or f"; expected one or two of {', '.join(words)}"
+        raise UserError(f"--over {' '.join(names)}: no run has such parameters{end}", FAILED)
 
 
 def sweep_name(names: Sequence[str]) -> str:

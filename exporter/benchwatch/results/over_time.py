@@ -8,11 +8,11 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..compare.change_points import change_points
 from ..compare.figures import Figure
 from ..compare.measures import Measure, figure, heading, title, unit_of
 from ..compare.parameters import differences
 from ..compare.result import Outcome
+from ..compare.statistics import change_points
 from ..metrics.latencies import Group
 from ..show.as_csv import Value
 from ..show.content import Block, Heading, Sentence, Tone, table

@@ -39,6 +39,7 @@ from ..tools.registry import TOOLS
 from ..values import numbers
 from ..values.durations import UNITS
 from ..values.errors import UserError
+from ..values.suggestion import did_you_mean
 from .subject import longest_stall
 
 _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
@@ -142,7 +143,8 @@ def requirement(text: str, tool: Tool | None = None) -> Requirement:
     known = [*rates, *MEASURES, *counts, _STALLED]
     if found.figure not in known:
         of = f"{tool.name} has" if tool else "expected"
-        raise found.wrong(f"unknown figure {name!r}; {of} {', '.join(dict.fromkeys(known))}")
+        meant = did_you_mean(found.figure, known)
+        raise found.wrong(f"unknown figure {name!r}; {of} {', '.join(dict.fromkeys(known))}{meant}")
     if found.figure in counts:
         kinds = [_SHARE if number[2] == "%" else _COUNT]
     elif found.figure == "throughput":

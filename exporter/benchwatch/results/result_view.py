@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from ..compare.measured import results_of
 from ..compare.measures import THROUGHPUT, Measure, figure, heading, level, of_lost, quantity, rank, span, title
-from ..compare.result import Result
+from ..compare.result import Result, results_of
 from ..history.timeline import Timeline
 from ..metrics.latencies import Group
 from ..show.content import Block, Heading, Sentence, Table, table

@@ -15,9 +15,8 @@ from msgspec.structs import replace
 
 from ..compare.experiment import Experiment
 from ..compare.findings import Finding, findings
-from ..compare.measured import results_of
 from ..compare.measures import Measure, compared, rounded
-from ..compare.result import Result, is_sum
+from ..compare.result import Result, is_sum, results_of
 from ..compare.statistics import FEWEST_BATCHES
 from ..compare.steadiness import stalled, unsteady
 from ..history.find import find_runs, find_worker, nothing_recognised, one_thing
@@ -25,6 +24,7 @@ from ..history.replayed_run import timelines
 from ..metrics.latencies import Group
 from ..runs.observed_run import ObservedRun
 from ..settings.settings import RunsSettings
+from ..values.forked import counted
 from ..values.input_files import shown
 from ..values.names import label
 
@@ -112,9 +112,12 @@ def read(
     output of a tool, and for a folder in it that cannot be read, unless `unreadable` takes its sentence.
     """
     found: list[tuple[Path, Subject]] = []
-    for path in {path.resolve(): path for path in paths}.values():
-        runs = one_thing(path, settings)
-        each = [(run, of_run(run, warmup)) for run in find_runs(runs, settings, unreadable=unreadable)]
+    asked = [(path, one_thing(path, settings)) for path in {path.resolve(): path for path in paths}.values()]
+    opened = [find_runs(runs, settings, unreadable=unreadable) for _, runs in asked]
+    every = [run for several in opened for run in several]
+    measured = iter([*counted((of_run(run, warmup) for run in every), len(every), "runs read")])
+    for (path, runs), several in zip(asked, opened, strict=True):
+        each = [(run, next(measured)) for run in several]
         without = [run.name for run, results in each if not results]
         each = [(run, results) for run, results in each if results]
         if not each:

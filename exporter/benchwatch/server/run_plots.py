@@ -8,8 +8,8 @@ from contextlib import suppress
 from functools import partial
 from itertools import chain
 
-from ..compare.measured import results_of
 from ..compare.parameters import changed
+from ..compare.result import results_of
 from ..history.timeline import Timeline
 from ..metrics.prometheus import Prometheus, PrometheusError
 from ..model.run import Run

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,7 +32,7 @@ def each(function: Callable[[_Thing], _Answer], things: Sequence[_Thing], words:
     """The answers in the order of the things; `words` say what an answer is: "runs read"."""
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if len(things) < MANY or cpus == 1:
-        yield from map(function, things)
+        yield from counted(map(function, things), len(things), words)
         return
     context = get_context("fork")
     ends = [context.Pipe(duplex=False) for _ in range(cpus)]
@@ -47,21 +47,34 @@ def each(function: Callable[[_Thing], _Answer], things: Sequence[_Thing], words:
             process.start()
     for _, sender in ends:
         sender.close()
-    begun, terminal = time.monotonic(), sys.stderr.isatty()
+
+    def answer(number: int) -> _Answer:
+        try:
+            found: _Answer = receivers[number % cpus].recv()
+        except EOFError:  # the process was killed
+            found = function(things[number])
+        return found
+
     try:
-        for number, thing in enumerate(things):
-            try:
-                yield receivers[number % cpus].recv()
-            except EOFError:  # the process was killed
-                yield function(thing)
-            if terminal and number % _STEP == 0 and time.monotonic() - begun > _SAID_AFTER:
-                print(f"\rbenchwatch: {number:,} of {len(things):,} {words}", end="", file=sys.stderr, flush=True)
+        yield from counted(map(answer, range(len(things))), len(things), words)
     finally:
-        if terminal:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
         for process in processes:
             process.terminate()
             process.join()
+
+
+def counted(answers: Iterable[_Answer], number: int, words: str) -> Iterator[_Answer]:
+    """The answers, of which there will be this number; a terminal sees how many there are if they take a while."""
+    begun, said = time.monotonic(), False
+    try:
+        for place, answer in enumerate(answers, 1):
+            yield answer
+            if place % _STEP == 1 and place < number and time.monotonic() - begun > _SAID_AFTER and sys.stderr.isatty():
+                said = True
+                print(f"\rbenchwatch: {place:,} of {number:,} {words}", end="", file=sys.stderr, flush=True)
+    finally:
+        if said:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
 def _answer_all(
