@@ -197,7 +197,7 @@ def measure(timelines: Sequence[Timeline], warmup: float | None, name: str) -> R
     begun, ended = _earliest(counted), end_of(counted)
     seconds = None if begun is None or ended is None or ended < begun else ended - begun
     figures |= {((), one): figure for one, figure in of_summary(finals, roles, seconds)}
-    given = {group for worker in workers for family in roles.fixed_rate for group in worker.known(family)}
+    given = {group for worker in workers for group in worker.fixed_rate()}
     fixed_rate = frozenset(group for group, own in parts.items() if given.issuperset(own))
     latencies = {group: _latency(group, one, figures) for group, one in groups.items()}
     watched = tuple(_watched(latencies, figures, fixed_rate, doubtful, roles))
