@@ -60,6 +60,8 @@ def test_a_command_differs_only_by_what_is_not_output_and_was_not_meant_to(
     base = "command: /usr/bin/pgbench -P 1 -l --log-prefix=/dev/shm/a -c 10 -h db1 bench\nparameters: {clients: 10}\n"
     records = [base, base.replace("/usr/bin/", "").replace("shm/a", "shm/b")]
     assert compare(capsys, tmp_path / "same", records, "--vary", "clients") == (0, {}, [])
+    records = [one.replace("command: ", "command: env A=1 B='x y' ") for one in records]
+    assert compare(capsys, tmp_path / "wrapped", records, "--vary", "clients") == (0, {}, [])
     records = [base, base.replace("10", "20")]
     code, differing, _ = compare(capsys, tmp_path / "clients", records, "--vary", "clients")
     assert (code, differing) == (0, {"clients": True, "command": True})

@@ -95,14 +95,17 @@ def _commands(runs: Sequence[Outcome]) -> dict[tuple[str, ...], str]:
 
 
 def _words(command: str) -> list[str]:
-    """A command without the path of its program and without its output files."""
+    """A command without the path of its program, also behind `env`, and without its output files."""
     try:
         words = shlex.split(command)
     except ValueError:
         words = command.split()
-    found = [PurePath(word).name for word in words[:1]]
+    begin = 0
+    if words[:1] == ["env"]:
+        begin = next((at for at, word in enumerate(words[1:], 1) if "=" not in word), 0)
+    found = [*words[:begin], *(PurePath(word).name for word in words[begin : begin + 1])]
     skip = False
-    for word in words[1:]:
+    for word in words[begin + 1 :]:
         if not skip and not _OUTPUT.fullmatch(word):
             found.append(word)
         skip = word in _OUTPUT_WITH_VALUE
