@@ -18,7 +18,9 @@ _GROUPS = Path("/sys/fs/cgroup")
 _UNIFIED = _GROUPS / "unified"
 _TICKS = os.sysconf("SC_CLK_TCK")
 _EVERY = 0.25
-"""Seconds after which a machine's /proc/stat is written again."""
+"""Seconds after which a machine's /proc/stat is written again, or its memory limited."""
+_STARVED = 4 << 20
+"""Bytes that are left for the files of a starved machine."""
 
 
 def ran(*words: str | Path) -> str:
@@ -65,9 +67,10 @@ class Host:
         group = f"lab-{name}-{os.getpid()}"
         self._unified = _UNIFIED / group
         self._time = _GROUPS / "cpuacct" / group
-        for one in (self._unified, self._time):
+        self._memory = _GROUPS / "memory" / group
+        for one in (self._unified, self._time, self._memory):
             one.mkdir()
-        self._groups = (self._unified, self._time, preferred(name))
+        self._groups = (self._unified, self._time, self._memory, preferred(name))
         self._began = time.monotonic()
         self._write_stat()
         pressures = (f"mount --bind {self._unified}/{one}.pressure /proc/pressure/{one}" for one in ("cpu", "memory"))
@@ -120,6 +123,18 @@ class Host:
     def freeze(self, frozen: bool) -> None:
         """Stop all of its processes, or let them go on."""
         (self._unified / "cgroup.freeze").write_text(str(int(frozen)))
+
+    def starve(self, seconds: float) -> None:
+        """Leave so little memory to its files that it reads its programs from their disk again and again."""
+        limit, end = self._memory / "memory.limit_in_bytes", time.monotonic() + seconds
+        while time.monotonic() < end:
+            stat = dict(line.split() for line in (self._memory / "memory.stat").read_text().splitlines())
+            files = int(stat["inactive_file"]) + int(stat["active_file"])
+            used = int((self._memory / "memory.usage_in_bytes").read_text())
+            with suppress(OSError):  # it cannot free as much as that yet
+                limit.write_text(str(used - files + _STARVED))
+            time.sleep(_EVERY)
+        limit.write_text("-1")
 
     def close(self) -> None:
         """End its processes."""
@@ -195,8 +210,8 @@ def missing() -> str | None:
     """What this machine lacks for all that; None: nothing."""
     if os.geteuid():
         return "needs root, for namespaces, control groups and loop devices: start it with sudo"
-    if not all((_GROUPS / one).is_dir() for one in ("blkio", "cpu", "cpuacct", "unified")):
-        return "needs control groups of version 1 (blkio, cpu, cpuacct) beside those of version 2 (unified)"
+    if not all((_GROUPS / one).is_dir() for one in ("blkio", "cpu", "cpuacct", "memory", "unified")):
+        return "needs control groups of version 1 (blkio, cpu, cpuacct, memory) beside those of version 2 (unified)"
     if (os.cpu_count() or 1) < 2:
         return "needs two processors, one for each machine"
     absent = [one for one in ("unshare", "nsenter", "losetup", "ip", "tc", "fio", "pgbench") if not shutil.which(one)]

@@ -91,6 +91,9 @@ class Lab:
         self.server.run(*user, programs / "initdb", "-D", cluster, "--waldir", wal, *how)
         with (cluster / "pg_hba.conf").open("a") as file:
             file.write("host all all 10.77.0.0/16 trust\n")
+        # A program of its own, so that it is the server's memory that keeps its pages.
+        self.server.run("cp", programs / "postgres", self.data.place)
+        self.server.run("mount", "--bind", self.data.place / "postgres", programs / "postgres")
         settings = ["listen_addresses=*", "shared_buffers=256MB", "checkpoint_timeout=1h", "max_wal_size=2GB"]
         settings += ["full_page_writes=off", "autovacuum=off", "bgwriter_lru_maxpages=0", "max_connections=50"]
         settings += [f"unix_socket_directories={self.data.place}"]
@@ -229,6 +232,7 @@ class Lab:
         cause = r"writes of bench_log \(log\) take"
         yield Fault("slow log device", "log_device", cause, lambda s: slow(self.log, _SLOW_LOG, s))
         yield Fault("competing process", "data_device", "fio reads and writes", compete)
+        yield Fault("memory pressure", "memory", "db1 is short of memory", self.server.starve)
         yield Fault("slow network", "network", "between the benchmark and the database", network)
         yield Fault("frozen server", "server", "db1 does not answer", freeze)
 
