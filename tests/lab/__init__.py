@@ -9,6 +9,7 @@
 """
 
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,15 @@ RULES = CHECKOUT / "prometheus" / "rules"
 sys.path.insert(0, str(CHECKOUT / "scripts"))
 
 
-def shipped(*names: str) -> dict[str, Any]:
-    """prometheus/prometheus.yml with its rules, without Alertmanager and targets; of its jobs, those of these names."""
+def shipped(targets: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+    """prometheus/prometheus.yml with its rules, without Alertmanager.
+
+    `targets` has static configurations by how a job's name begins; the first that fits counts. Other jobs are left out.
+    """
     config = yaml.safe_load((CHECKOUT / "prometheus" / "prometheus.yml").read_text())
-    jobs = [job for job in config["scrape_configs"] if job["job_name"].startswith(names)]
-    for job in jobs:
-        job.pop("file_sd_configs", None)
+    jobs = []
+    for job in config["scrape_configs"]:
+        if found := [own for begin, own in targets.items() if job["job_name"].startswith(begin)]:
+            job.pop("file_sd_configs", None)
+            jobs.append(job | {"static_configs": found[0]})
     return {"global": config["global"], "scrape_configs": jobs, "rule_files": [str(RULES / "*.yml")]}

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import requests
 import yaml
@@ -35,8 +36,8 @@ _HEADER += ["its memory, MB", "bytes stored per sample", "MB that wait in the ag
 _FEW = ("cpu", "diskstats", "filesystem", "loadavg", "meminfo", "netdev", "netstat", "pressure", "stat", "vmstat")
 
 
-def start_machine(processes: Processes, folder: Path, options: argparse.Namespace) -> dict[str, str]:
-    """Start the real machine; the address of node_exporter, and that of the exporter for all other jobs."""
+def start_machine(processes: Processes, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """Start the real machine; the targets of its jobs."""
     cvm, node = free_address(), free_address()
     processes.start("cvm", [*_BENCHWATCH, "nutanix", "simulate", "--listen", cvm])
     few = [f"--collector.{name}" for name in ("disable-defaults", *_FEW)] if options.few_collectors else []
@@ -54,7 +55,7 @@ def start_machine(processes: Processes, folder: Path, options: argparse.Namespac
     server.start()
     where = [*_BENCHWATCH, "run", f"--runs.path={runs}", "--name=scale", "--worker=db1", "--"]
     processes.start("pgbench", [*where, *server.pgbench("-R", "100", "-c", "4", "-T", "86400")])
-    return {"node": node, "": exporter}
+    return {"node": [{"targets": [node]}], "benchwatch-": [{"targets": [exporter]}]}
 
 
 def metric(url: str, name: str, labels: str = "") -> float:
@@ -91,11 +92,10 @@ class Receiver:
         return size / metric(self.url, "prometheus_tsdb_head_samples_appended_total")
 
 
-def start_agent(processes: Processes, folder: Path, addresses: dict[str, str], live: str, to: list[str]) -> str:
+def start_agent(processes: Processes, folder: Path, targets: dict[str, Any], live: str, to: list[str]) -> str:
     """Start vmagent, which scrapes the machine and writes to each of these URLs as another machine; its own URL."""
-    config = shipped("benchwatch-", "node")
+    config = shipped(targets)
     for job in config["scrape_configs"]:
-        job["static_configs"] = [{"targets": [addresses.get(job["job_name"], addresses[""])]}]
         if job["job_name"] == "benchwatch-live":
             job["scrape_interval"] = job["scrape_timeout"] = live
     path, address = folder / "vmagent.yml", free_address()
@@ -118,9 +118,9 @@ def measure(options: argparse.Namespace, name: str, machines: int, folder: Path)
     """One row."""
     processes = Processes(folder, os.environ | {"PGPASSFILE": str(folder / "pgpass")})
     try:
-        addresses = start_machine(processes, folder, options)
+        targets = start_machine(processes, folder, options)
         receiver = Receiver(name, processes, folder)
-        agent = start_agent(processes, folder, addresses, options.live_interval, [receiver.url] * machines)
+        agent = start_agent(processes, folder, targets, options.live_interval, [receiver.url] * machines)
         time.sleep(_WARM)
         counters = {
             "samples": (agent, "vmagent_remotewrite_rows_pushed_after_relabel_total"),

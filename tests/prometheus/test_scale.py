@@ -25,7 +25,8 @@ class Started:
 
 def test_each_machine_has_a_name_and_every_tenth_the_cvm(tmp_path: Path) -> None:
     started = Started()
-    start_agent(started, tmp_path, {"node": "n:1", "": "b:1"}, "250ms", ["http://r"] * 11)  # type: ignore[arg-type]
+    targets = {"node": [{"targets": ["n:1"]}], "benchwatch-": [{"targets": ["b:1"]}]}
+    start_agent(started, tmp_path, targets, "250ms", ["http://r"] * 11)  # type: ignore[arg-type]
     assert started.command.count("-remoteWrite.url=http://r/api/v1/write") == 11
     written = [word.partition("urlRelabelConfig=")[2] for word in started.command if "urlRelabelConfig" in word]
     relabels = [yaml.safe_load(Path(path).read_text()) for path in written]
