@@ -17,9 +17,11 @@ import random
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from demo_processes import Processes
 from tests.lab import shipped
@@ -39,21 +41,8 @@ _LEVELS = (0.0005, 0.02)
 """Lowest and highest usual latency of a worker, seconds."""
 
 
-class Load(NamedTuple):
-    """A kind of noise, and whether it has spikes."""
-
-    sigma: float
-    kind: str
-    spiky: bool
-
-    @property
-    def run(self) -> str:
-        """The name of its run."""
-        return f"{'spiky' if self.spiky else 'steady'}-{self.sigma:g}-{self.kind}"
-
-
 class Spike(NamedTuple):
-    """A slow second of a worker; `reported` is when its line was written, Unix seconds."""
+    """A slow second of a worker, and when its line was written; Unix seconds."""
 
     run: str
     worker: str
@@ -71,21 +60,18 @@ class Episode(NamedTuple):
 
 
 class Worker:
-    """One simulated pgbench."""
+    """One simulated pgbench. Of every two minutes, it is slow in the second `spike`; None: never."""
 
-    def __init__(self, load: Load, name: str, runs: Path, chance: random.Random) -> None:
-        self.load, self.name, self.phase = load, name, chance.random()
-        self._chance = chance
+    def __init__(self, output: Path, sigma: float, kind: str, spike: int | None, chance: random.Random) -> None:
+        self.run, self.name, self.spike, self.phase = output.parent.name, output.stem, spike, chance.random()
+        self._output, self._sigma, self._kept, self._chance = output, sigma, _CORRELATIONS[kind], chance
         self._level = math.exp(chance.uniform(*map(math.log, _LEVELS)))
         self._deviation = chance.gauss(0, 1)
-        self._output = runs / load.run / f"{name}.err"
-        self._output.parent.mkdir(parents=True, exist_ok=True)
 
     def report(self, now: float, slow: bool) -> None:
         """Print the line of one second."""
-        kept = _CORRELATIONS[self.load.kind]
-        self._deviation = kept * self._deviation + math.sqrt(1 - kept**2) * self._chance.gauss(0, 1)
-        latency = self._level * math.exp(self.load.sigma * self._deviation) * (_SPIKE if slow else 1)
+        self._deviation = self._kept * self._deviation + math.sqrt(1 - self._kept**2) * self._chance.gauss(0, 1)
+        latency = self._level * math.exp(self._sigma * self._deviation) * (_SPIKE if slow else 1)
         figures = f"{_CLIENTS / latency:.1f} tps, lat {latency * 1e3:.3f} ms stddev {latency * 500:.3f}, 0 failed"
         with self._output.open("a") as file:
             file.write(f"progress: {now:.3f} s, {figures}\n")
@@ -93,63 +79,43 @@ class Worker:
 
 def simulate(workers: Sequence[Worker], seconds: float) -> list[Spike]:
     """Let all workers report for so long, in real time; returns the spikes."""
-    spikes = []
-    begin = math.ceil(time.time())
+    spikes, begin = [], math.ceil(time.time())
     ordered = sorted(workers, key=lambda worker: worker.phase)
-    offsets = {worker: n * _SPIKE_EVERY // len(workers) for n, worker in enumerate(workers)}
     for second, worker in itertools.product(range(int(seconds)), ordered):
         due = begin + second + worker.phase
         time.sleep(max(0.0, due - time.time()))
-        spiky = worker.load.spiky and _RAMP <= second < seconds - _AFTERMATH
-        slow = spiky and second % _SPIKE_EVERY == offsets[worker]
+        slow = second % _SPIKE_EVERY == worker.spike and _RAMP <= second < seconds - _AFTERMATH
         worker.report(due, slow)
         if slow:
-            spikes.append(Spike(worker.load.run, worker.name, time.time()))
+            spikes.append(Spike(worker.run, worker.name, time.time()))
     return spikes
 
 
 def episodes(prometheus: Prometheus, seconds: float) -> list[Episode]:
-    """What fired in the last `seconds`; a warning and the critical alert of a spike are one episode."""
+    """What fired in the last `seconds`, interrupted for two seconds at most; all severities of an alert are one."""
     fired: dict[tuple[str, ...], set[float]] = {}
     query = f'ALERTS{{alertstate="firing"}}[{math.ceil(seconds)}s]'
     for series in prometheus.instant(query, time.time()):
         key = tuple(series["metric"].get(label, "") for label in ("alertname", "run", "worker"))
         fired.setdefault(key, set()).update(float(moment) for moment, _ in series["values"])
-    return [Episode(*key, *span) for key, all_of in fired.items() for span in spans(sorted(all_of))]
+    found = []
+    for key, moments in fired.items():
+        ordered = np.array(sorted(moments))
+        parts = np.split(ordered, np.flatnonzero(np.diff(ordered) > 2) + 1)
+        found += [Episode(*key, one[0], one[-1]) for one in parts]
+    return found
 
 
-def spans(moments: Sequence[float]) -> Iterator[tuple[float, float]]:
-    """First and last of each group of moments that follow each other within two seconds."""
-    begin = end = moments[0]
-    for moment in moments[1:]:
-        if moment - end > 2:
-            yield begin, end
-            begin = moment
-        end = moment
-    yield begin, end
-
-
-class Row(NamedTuple):
-    """What was measured of one run: false alerts, spikes seen in time, and what passed before their alerts fired."""
-
-    false: Sequence[Episode]
-    spikes: int
-    seen: int
-    delays: Sequence[float]
-
-
-def judge(run: str, spikes: Sequence[Spike], found: Sequence[Episode]) -> Row:
-    """Separate the episodes of a run that are a spike's from the false ones."""
-    own = [episode for episode in found if episode.run == run]
-    spikes = [spike for spike in spikes if spike.run == run]
+def judge(spikes: Sequence[Spike], found: Sequence[Episode]) -> tuple[list[Episode], int, list[float]]:
+    """Of one run: the false alerts, how many spikes were seen in time, and after how long their alerts fired."""
     seen, delays, right = 0, [], set()
-    for spike, episode in itertools.product(spikes, own):
+    for spike, episode in itertools.product(spikes, found):
         if episode.worker == spike.worker and episode.name == "LatencySpike":
             if spike.reported - 1 <= episode.begin <= spike.reported + _IN_TIME:
                 right.add(episode)
                 delays.append(episode.begin - spike.reported)
             seen += episode.begin <= spike.reported + _IN_TIME <= episode.end
-    return Row(sorted(set(own) - right), len(spikes), seen, delays)
+    return sorted(set(found) - right), seen, delays
 
 
 def main() -> None:
@@ -160,13 +126,16 @@ def main() -> None:
     parser.add_argument("--sigma", type=float, nargs="+", default=[0.2, 0.3], help="(0.2 0.3)")
     parser.add_argument("--seed", type=int, default=1, help="of the random numbers (1)")
     options = parser.parse_args()
-    loads = [Load(*one) for one in itertools.product(options.sigma, _CORRELATIONS, (False, True))]
     chance = random.Random(options.seed)
     seconds = options.minutes * 60 + _RAMP
     with tempfile.TemporaryDirectory(prefix="alert-noise-") as name:
-        folder = Path(name)
-        names = [f"w{number}" for number in range(options.workers)]
-        workers = [Worker(load, name, folder / "runs", chance) for load in loads for name in names]
+        folder, workers = Path(name), []
+        for sigma, kind, often in itertools.product(options.sigma, _CORRELATIONS, ("steady", "spiky")):
+            run = folder / "runs" / f"{often}-{sigma:g}-{kind}"
+            run.mkdir(parents=True)
+            for number in range(options.workers):
+                spike = number * _SPIKE_EVERY // options.workers if often == "spiky" else None
+                workers.append(Worker(run / f"w{number}.err", sigma, kind, spike, chance))
         processes = Processes(folder, os.environ)
         try:
             exporter = Exporter(processes, folder / "runs").url.removeprefix("http://")
@@ -178,16 +147,16 @@ def main() -> None:
             found = episodes(prometheus, time.time() - begin)
         finally:
             processes.stop_all()
-    cells = [("load", "worker-hours", "false", "spikes", f"within {_IN_TIME:g} s", "median, maximum")]
-    for load in loads:
-        row = judge(load.run, spikes, found)
-        seen = f"{row.seen / row.spikes:.1%}" if row.spikes else ""
-        late = f"{statistics.median(row.delays):.1f} s, {max(row.delays):.1f} s" if row.delays else ""
-        hours = f"{options.workers * options.minutes / 60:.2f}"
-        cells.append((load.run, hours, f"{len(row.false)}", f"{row.spikes}", seen, late))
-        for one in row.false:
+    hours = f"{options.workers * options.minutes / 60:.2f}"
+    rows = [("load", "worker-hours", "false", "spikes", f"within {_IN_TIME:g} s", "median, maximum")]
+    for run in dict.fromkeys(worker.run for worker in workers):
+        own = [spike for spike in spikes if spike.run == run]
+        false, seen, delays = judge(own, [one for one in found if one.run == run])
+        late = f"{statistics.median(delays):.1f} s, {max(delays):.1f} s" if delays else ""
+        rows.append((run, hours, f"{len(false)}", f"{len(own)}", f"{seen / len(own):.1%}" if own else "", late))
+        for one in false:
             print(f"false: {one.name} of {one.run}/{one.worker}, {one.begin - begin - _RAMP:.0f} s after the ramp")
-    print(table(cells))
+    print(table(rows))
 
 
 if __name__ == "__main__":

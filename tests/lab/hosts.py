@@ -10,12 +10,11 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _GROUPS = Path("/sys/fs/cgroup")
-_UNIFIED = _GROUPS / "unified"
 _TICKS = os.sysconf("SC_CLK_TCK")
 _EVERY = 0.25
 """Seconds after which a machine's /proc/stat is written again, or its memory limited."""
@@ -28,23 +27,24 @@ def ran(*words: str | Path) -> str:
     return subprocess.run([*map(str, words)], check=True, capture_output=True, text=True).stdout.strip()
 
 
-def preferred(name: str) -> Path:
-    """A control group that gets a processor before all else of this kernel: a share of 256 ordinary ones."""
-    group = _GROUPS / "cpu" / f"lab-{name}-{os.getpid()}"
-    group.mkdir()
-    (group / "cpu.shares").write_text("262144")
-    return group
+def _grouped(name: str, *kinds: str) -> list[Path]:
+    """New control groups. In one of kind "cpu", processes get a processor before all else of this kernel."""
+    groups = [_GROUPS / kind / f"lab-{name}-{os.getpid()}" for kind in kinds]
+    for group in groups:
+        group.mkdir()
+        if group.parent.name == "cpu":
+            (group / "cpu.shares").write_text("262144")  # a share of 256 ordinary ones
+    return groups
 
 
-def join(group: Path) -> Callable[[], None]:
-    """Let this process and those that it starts be of a group; what is returned ends that, and the group."""
+@contextmanager
+def preferred() -> Iterator[None]:
+    """Let this process and those that it starts get a processor before all else of this kernel."""
+    (group,) = _grouped("watch", "cpu")
     (group / "cgroup.procs").write_text(str(os.getpid()))
-
-    def leave() -> None:
-        (group.parent / "cgroup.procs").write_text(str(os.getpid()))
-        _remove(group)
-
-    return leave
+    yield
+    (group.parent / "cgroup.procs").write_text(str(os.getpid()))
+    _remove(group)
 
 
 def _remove(group: Path) -> None:
@@ -61,27 +61,23 @@ class Host:
 
     def __init__(self, name: str, number: int, processor: int, folder: Path) -> None:
         self.address = f"10.77.{number}.2"
+        self.name = name
         self._processor = processor
         self._stat = folder / f"stat-{name}"
-        self._running = 1
-        group = f"lab-{name}-{os.getpid()}"
-        self._unified = _UNIFIED / group
-        self._time = _GROUPS / "cpuacct" / group
-        self._memory = _GROUPS / "memory" / group
-        for one in (self._unified, self._time, self._memory):
-            one.mkdir()
-        self._groups = (self._unified, self._time, self._memory, preferred(name))
+        self._groups = _grouped(name, "unified", "cpuacct", "memory", "cpu")
+        self._unified, self._time, self._memory, _ = self._groups
+        self._frozen = self._unified / "cgroup.freeze"
         self._began = time.monotonic()
         self._write_stat()
         pressures = (f"mount --bind {self._unified}/{one}.pressure /proc/pressure/{one}" for one in ("cpu", "memory"))
         made = ["hostname " + name, "ip link set lo up", f"mount --bind {self._stat} /proc/stat", *pressures]
         own = ["--net", "--uts", "--ipc", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc"]
-        script = " && ".join([*made, "exec sleep infinity"])
+        script = " && ".join([*made, "echo made", "exec sleep infinity"])
         holder = ["setpriv", "--pdeathsig=KILL", "unshare", *own, "sh", "-c", script]
-        self._holder = subprocess.Popen(self._inside(holder))
-        self._pid = ""
-        while self._holder.poll() is None and not self._named(name):
-            time.sleep(0.05)
+        self._holder = subprocess.Popen(self._inside(holder), stdout=subprocess.PIPE)
+        assert self._holder.stdout
+        self._holder.stdout.readline()
+        self._pid = Path(f"/proc/{self._holder.pid}/task/{self._holder.pid}/children").read_text().strip()
         end = f"lab{number}"
         ran("ip", "link", "add", end, "type", "veth", "peer", "name", "eth0", "netns", self._pid)
         ran("ip", "address", "add", f"10.77.{number}.1/24", "dev", end)
@@ -89,14 +85,6 @@ class Host:
         self.run("ip", "address", "add", f"{self.address}/24", "dev", "eth0")
         self.run("ip", "link", "set", "eth0", "up")
         threading.Thread(target=self._account, daemon=True).start()
-
-    def _named(self, name: str) -> bool:
-        """Whether its first process has come as far as its own name."""
-        children = Path(f"/proc/{self._holder.pid}/task/{self._holder.pid}/children")
-        with suppress(OSError, subprocess.CalledProcessError):
-            self._pid = children.read_text().strip()
-            return bool(self._pid) and self.run("cat", "/proc/1/comm") == "sleep" and self.run("hostname") == name
-        return False
 
     def _inside(self, words: Sequence[str]) -> list[str]:
         """A command whose processes count as the machine's."""
@@ -120,9 +108,11 @@ class Host:
             host.run("ip", "link", "set", name, "up")
         return "10.77.99.1"
 
-    def freeze(self, frozen: bool) -> None:
-        """Stop all of its processes, or let them go on."""
-        (self._unified / "cgroup.freeze").write_text(str(int(frozen)))
+    def freeze(self, seconds: float) -> None:
+        """Stop all of its processes for a time."""
+        self._frozen.write_text("1")
+        time.sleep(seconds)
+        self._frozen.write_text("0")
 
     def starve(self, seconds: float) -> None:
         """Leave so little memory to its files that it reads its programs from their disk again and again."""
@@ -138,7 +128,7 @@ class Host:
 
     def close(self) -> None:
         """End its processes."""
-        self.freeze(False)
+        self._frozen.write_text("0")
         self._holder.kill()
         self._holder.wait()
         for one in self._groups:
@@ -147,17 +137,17 @@ class Host:
     def _account(self) -> None:
         while self._holder.poll() is None:
             with suppress(OSError):
-                self._running = sum(_runs(task) for task in (self._unified / "cgroup.threads").read_text().split())
                 self._write_stat()
             time.sleep(_EVERY)
 
     def _write_stat(self) -> None:
         """In one write of one length, as others read it meanwhile."""
+        running = sum(_runs(task) for task in (self._unified / "cgroup.threads").read_text().split())
         user, system = (int((self._time / f"cpuacct.usage_{how}").read_text()) / 1e9 for how in ("user", "sys"))
         idle = max(0.0, time.monotonic() - self._began - user - system)
         spent = " ".join(f"{seconds * _TICKS:012.0f}" for seconds in (user, 0.0, system, idle, 0.0, 0.0, 0.0, 0.0))
         text = f"cpu {spent} 0 0\ncpu0 {spent} 0 0\nctxt 0\nbtime 0\nprocesses 0\n"
-        text += f"procs_running {max(1, self._running):06}\nprocs_blocked 0\n"
+        text += f"procs_running {max(1, running):06}\nprocs_blocked 0\n"
         with self._stat.open("r+b" if self._stat.exists() else "wb", buffering=0) as file:
             file.write(text.encode())
 
@@ -196,6 +186,12 @@ class Disk:
         for how in ("read", "write"):
             throttle = _GROUPS / "blkio" / f"blkio.throttle.{how}_iops_device"
             throttle.write_text(f"{number} {self._usual if operations is None else operations}")
+
+    def slow(self, operations: int, seconds: float) -> None:
+        """Let it do only so many reads and writes a second for a time."""
+        self.limit(operations)
+        time.sleep(seconds)
+        self.limit()
 
     def close(self) -> None:
         """Remove it."""
