@@ -19,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -59,6 +60,7 @@ _DISKS = {
 """What the cluster's vdisks are to the guest."""
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 _MATCHER = re.compile(r'(\w+)(=~|!~|=)"((?:[^"\\]|\\.)*)"')
+_MATCHES = {"=": str.__eq__, "=~": re.fullmatch, "!~": lambda pattern, value: not re.fullmatch(pattern, value)}
 _SAMPLE = re.compile(r"^([a-zA-Z_:][\w:]*(?:\{.*\})?) (\S+)$", re.MULTILINE)
 
 
@@ -81,17 +83,11 @@ class Recorded(Prometheus):
         matchers += [(label, how, json.loads(f'"{value}"')) for label, how, value in _MATCHER.findall(rest)]
         found = []
         for one in self._series:
-            if all(_matches(one.labels.get(label, ""), how, value) for label, how, value in matchers):
+            if all(_MATCHES[how](value, one.labels.get(label, "")) for label, how, value in matchers):
                 first, last = np.searchsorted(one.times, (begin, end), side="right")
                 if last > first:
                     found.append(Samples(one.labels, one.times[first:last], one.values[first:last]))
         return found
-
-
-def _matches(value: str, how: str, expected: str) -> bool:
-    if how == "=":
-        return value == expected
-    return bool(re.fullmatch(expected, value)) is (how == "=~")
 
 
 def _series(key: str, samples: Sequence[tuple[float, float]], **more: str) -> Samples:
@@ -138,25 +134,20 @@ class _Pages(Client):
 def play(scene: str, seed: int, folder: Path) -> list[Round]:
     """Play a scene until some time after its fault; what the engine says of it."""
     now = begun = float(int(time.time()))
-
-    def clock() -> float:
-        return now
-
-    cluster = Cluster(scene, cvms=1, vdisks=4, seed=seed, clock=clock)
-    guest = Guest(cluster)
-    cvm = CvmSettings(name=GUEST, url="http://127.0.0.1:1")
-    settings = NutanixSettings(oplog_flush_stats=True)
-    poller = Poller(cvm, settings, _DISKS, _Pages(cluster), wall_clock=clock, monotonic=clock)
+    cluster = Cluster(scene, cvms=1, vdisks=4, seed=seed, clock=lambda: now)
+    guest, cvm = Guest(cluster), CvmSettings(name=GUEST, url="http://127.0.0.1:1")
+    settings, pages = NutanixSettings(oplog_flush_stats=True), _Pages(cluster)
+    poller = Poller(cvm, settings, _DISKS, pages, wall_clock=lambda: now, monotonic=lambda: now)
     runs = Runs([folder], RunsSettings(), Buckets(4))
     exporter = Exporter(runs, [poller])
     run, phase = folder / GUEST, random.Random(seed).randrange(_POLL)
     run.mkdir()
     (run / "run.yaml").write_text(RECORD)
-    scraped: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    scraped: dict[Any, list[tuple[float, float]]] = {}
 
-    def scrape(exposition: str, job: str) -> None:
+    def scrape(exposition: str, **target: str) -> None:
         for key, value in _SAMPLE.findall(exposition):
-            scraped.setdefault((key, job), []).append((now, float(value)))
+            scraped.setdefault((key, *target.items()), []).append((now, float(value)))
 
     with (run / "db1.err").open("w", buffering=1) as output:
         for second in range(FAULT_START + FAULT_SECONDS + _AROUND + 1):
@@ -168,13 +159,10 @@ def play(scene: str, seed: int, folder: Path) -> list[Round]:
                 poller.poll()
             while runs.poll(now, now):
                 pass
-            scrape(guest.exposition(second), "node")
+            scrape(guest.exposition(second), job="node", host=GUEST)
             for part in ("live",) if second % _POLL else ("live", "runs", "nutanix"):
-                scrape(exporter.render(frozenset({part})), f"benchwatch-{part}")
-    series = [
-        _series(key, samples, job=job, **({"host": GUEST} if job == "node" else {}))
-        for (key, job), samples in scraped.items()
-    ]
+                scrape(exporter.render(frozenset({part})), job=f"benchwatch-{part}")
+    series = [_series(key, samples, **dict(target)) for (key, *target), samples in scraped.items()]
     return hear(Recorded(series, [GUEST]), GUEST, [Round(scene, _LAYERS[scene], "", [], begun + FAULT_START)])
 
 
@@ -191,14 +179,13 @@ def simulated(times: str) -> list[Round]:
 def of_recording(path: str) -> list[Round]:
     """Rounds of tests/lab/real."""
     content = json.loads(Path(path).read_text())
-    first, run = content["first"], content["run"]
-    found = []
+    series = []
     for key, values in content["series"].items():
-        samples = [(first + second, value) for second, value in enumerate(values) if value is not None]
+        samples = [(second, value) for second, value in enumerate(values, content["first"]) if value is not None]
         if samples and not key.startswith("benchwatch_run_why"):
-            found.append(_series(key, samples))
+            series.append(_series(key, samples))
     rounds = [Round(**one | {"messages": []}) for one in content["rounds"]]
-    return hear(Recorded(found, [run]), run, rounds)
+    return hear(Recorded(series, [content["run"]]), content["run"], rounds)
 
 
 def main(*words: str) -> None:
