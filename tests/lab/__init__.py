@@ -1,11 +1,6 @@
-"""The laboratory: programs that repeat the measurements which the documentation publishes.
+"""The laboratory: programs that repeat the measurements which docs/measured publishes; each page names its command.
 
-    .venv/bin/python -m tests.lab.alert_noise             docs/measured/alerts.md: false and missed alerts
-    .venv/bin/python -m tests.lab.why simulated=5,2000    docs/measured/why.md: simulated faults
-    sudo .venv/bin/python -m tests.lab.real               docs/measured/why.md: real faults
-    .venv/bin/python -m tests.lab.scale                   docs/measured/scale.md: many machines, one receiver
-
-`--help` lists the options of each. They need what `scripts/setup tests` installs.
+They need what `scripts/setup tests` installs.
 """
 
 import sys

@@ -60,9 +60,7 @@ class Host:
     """A machine with one processor; `address` is where this process reaches it."""
 
     def __init__(self, name: str, number: int, processor: int, folder: Path) -> None:
-        self.address = f"10.77.{number}.2"
-        self.name = name
-        self._processor = processor
+        self.name, self.address, self._processor = name, f"10.77.{number}.2", processor
         self._stat = folder / f"stat-{name}"
         self._groups = _grouped(name, "unified", "cpuacct", "memory", "cpu")
         self._unified, self._time, self._memory, _ = self._groups
@@ -159,15 +157,15 @@ def _runs(task: str) -> bool:
 
 
 class Disk:
-    """A file system on a disk in memory, mounted at `place`; once limited, so many reads and writes a second."""
+    """A file system of 3 GiB in memory, mounted at `place`; once limited, so many reads and writes a second."""
 
-    def __init__(self, place: Path, size: str, operations: int) -> None:
+    def __init__(self, place: Path, operations: int) -> None:
+        self.place, self._usual = place, operations
         self._file = Path("/dev/shm") / f"lab-{place.name}-{os.getpid()}"
-        ran("truncate", "-s", size, self._file)
+        ran("truncate", "-s", "3G", self._file)
         # A device over one whose operations are limited: only the upper one is the machine's.
         attach = ("losetup", "--find", "--show", "--direct-io=on")
         self._store = ran(*attach, self._file)
-        self._usual = operations
         self._upper = ran(*attach, self._store)
         self.device = self._upper.removeprefix("/dev/")
         queue = Path("/sys/block") / self.device / "queue"
@@ -178,7 +176,6 @@ class Disk:
         ran("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", self._upper)
         place.mkdir(parents=True)
         ran("mount", self._upper, place)
-        self.place = place
 
     def limit(self, operations: int | None = None) -> None:
         """Let it do so many reads and writes a second; None: as many as usual."""

@@ -51,22 +51,20 @@ class Round(NamedTuple):
 
 def report(rounds: Sequence[Round]) -> str:
     """A row for each fault, in Markdown, and what was not right. Causes count where rounds say what they must match."""
-    known = any(one.cause for one in rounds)
-    judged = ("layer", "cause") if known else ("layer",)
-    rows = [
-        ("fault", "its layer", "rounds", *(f"{one} right" for one in judged), "most messages", "first message after")
-    ]
+    rows = [["fault", "its layer", "rounds", "layer right", "cause right", "most messages", "first message after"]]
     for fault in dict.fromkeys(one.fault for one in rounds):
         own = [one for one in rounds if one.fault == fault]
-        right = (sum(one.layer_right for one in own), sum(one.cause_right for one in own))[: len(judged)]
+        layers, causes = sum(one.layer_right for one in own), sum(one.cause_right for one in own)
+        row = [fault, own[0].expected, f"{len(own)}", f"{layers} of {len(own)}", f"{causes} of {len(own)}"]
         first = sorted(one.messages[0].after for one in own if one.messages)
         delay = f"{first[len(first) // 2]:.0f} s (at most {first[-1]:.0f} s)" if first else "-"
-        most = str(max(len(one.messages) for one in own))
-        rows.append((fault, own[0].expected, str(len(own)), *(f"{one} of {len(own)}" for one in right), most, delay))
+        rows.append([*row, f"{max(len(one.messages) for one in own)}", delay])
     faults = [one for one in rounds if one.expected != QUIET]
     layers, causes = sum(one.layer_right for one in faults), sum(one.cause_right for one in faults)
-    total = f"{layers} of {len(faults)} layers"
-    total += f" and {causes} of {len(faults)} causes right" if known else " right"
+    total = f"{layers} of {len(faults)} layers and {causes} of {len(faults)} causes right"
+    if not any(one.cause for one in rounds):
+        rows = [row[:4] + row[5:] for row in rows]
+        total = f"{layers} of {len(faults)} layers right"
     loads = sorted(one.load for one in rounds if one.load is not None)
     total += f"; load {loads[0]:.1f} to {loads[-1]:.1f}" if loads else ""
     wrong = [

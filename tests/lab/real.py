@@ -45,37 +45,34 @@ _BENCHWATCH = (sys.executable, "-m", "benchwatch")
 
 
 class Fault(NamedTuple):
-    """What becomes slow, and for a time; what a message must say of it."""
+    """What becomes slow for so many seconds; its layer, and a regular expression that the verdict must match."""
 
     name: str
     layer: str
     cause: str
-    """A regular expression that the verdict must match."""
     inject: Callable[[float], None]
-    """For that many seconds; returns at the end."""
 
 
 class Lab:
     """The machines, the benchmark and who watches them, all closed by the stack."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self.log = stack.enter_context(closing(Disk(folder / "log", "3G", _OPERATIONS)))
-        self.data = stack.enter_context(closing(Disk(folder / "data", "3G", _OPERATIONS)))
+        self.log = stack.enter_context(closing(Disk(folder / "log", _OPERATIONS)))
+        self.data = stack.enter_context(closing(Disk(folder / "data", _OPERATIONS)))
         self.server = stack.enter_context(closing(Host("db1", 1, 0, folder)))
         self.client = stack.enter_context(closing(Host("client1", 2, 1, folder)))
         self.receiver = stack.enter_context(closing(Receiver()))
         self.run = f"faults-{datetime.now():%Y%m%d-%H%M%S}"
         self._folder = folder
-        logs = folder / "logs"
-        logs.mkdir()
-        self._processes = Processes(logs, os.environ | {"PGUSER": "postgres", "PGDATABASE": "postgres"})
+        self._processes = Processes(folder, os.environ | {"PGUSER": "postgres", "PGDATABASE": "postgres"})
         stack.callback(self._processes.stop_all)
-        self._start_database(self.server.link(self.client))
+        self._address = self.server.link(self.client)
+        self._start_database()
         self._watch()
         self._start_benchmark()
         threading.Thread(target=self._forget_pages, daemon=True).start()
 
-    def _start_database(self, address: str) -> None:
+    def _start_database(self) -> None:
         programs = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))
         user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
         cluster, wal = self.data.place / "cluster", self.log.place / "wal"
@@ -96,7 +93,6 @@ class Lab:
         process = self._processes.start("postgres", command)
         asked = ["pg_isready", "-q", "-h", self.server.address]
         self._processes.wait_until(process, lambda: not subprocess.call(asked))
-        self._address = address
         ran("pgbench", "-h", self.server.address, "-U", "postgres", "-i", "-q", "-s", "100", "postgres")
         self.statements("vacuum analyze", "checkpoint")
         self.log.limit()
@@ -140,13 +136,12 @@ class Lab:
         alertmanager = start_alertmanager(self._processes, self._folder, self.receiver.url)
         config = shipped(targets)
         config["alerting"] = {"alertmanagers": [{"static_configs": [{"targets": [alertmanager]}]}]}
-        # The rules leave loop devices aside, so these get other names.
-        names = {self.log.device: "bench_log", self.data.device: "bench_data"}
-        for job in config["scrape_configs"]:
-            job["metric_relabel_configs"] = [
-                {"source_labels": ["device"], "regex": device, "target_label": "device", "replacement": name}
-                for device, name in names.items()
-            ]
+        renamed = [
+            {"source_labels": ["device"], "regex": disk.device, "target_label": "device", "replacement": name}
+            for disk, name in ((self.log, "bench_log"), (self.data, "bench_data"))
+        ]
+        for job in config["scrape_configs"]:  # the rules leave loop devices aside
+            job["metric_relabel_configs"] = renamed
         self.prometheus = start_prometheus(self._processes, self._folder / "prometheus", config)
         url = f"--prometheus.url={self.prometheus.url}"
         self._export("exporter", main, *_BENCHWATCH, "serve", f"--runs.path={self._folder / 'runs'}", url)
@@ -222,7 +217,7 @@ class Lab:
         """Whether the run was slow, or an alert that it is fired, within the last seconds."""
         states = f"present_over_time(run:benchmark_slow:info[{_CALM}s])"
         states += ' or ALERTS{alertstate="firing",alertname="RunSlow"}'
-        return bool(self.prometheus.series("query", {"query": states, "time": f"{time.time()}"}))
+        return bool(self.prometheus.instant(states, time.time()))
 
     def series(self, begin: float, end: float) -> Mapping[str, Sequence[float | None]]:
         """What was scraped, a value a second."""

@@ -3,7 +3,7 @@
     .venv/bin/python -m tests.lab.why simulated=3,1000        rounds of each scene of the simulated CVM, from a seed on
     .venv/bin/python -m tests.lab.why recorded=faults.json    rounds of tests/lab/real
 
-With document=docs/measured/why.md, it also writes the table into the section of that name there.
+With docs/measured/why.md as a second word, it also writes the table into the section of that name there.
 
 The engine is the product's, with its questions; what answers them is a tape instead of a Prometheus. A simulated round
 is a cluster, its guest and its pgbench on a virtual clock, so that hundreds take minutes. The product's poller reads
@@ -188,15 +188,13 @@ def of_recording(path: str) -> list[Round]:
     return hear(Recorded(series, [content["run"]]), content["run"], rounds)
 
 
-def main(*words: str) -> None:
-    """Judge the rounds that the words name, and print the tables."""
-    options = dict(word.split("=", 1) for word in words)
-    document = options.pop("document", "")
-    for kind, value in options.items():
-        text = report({"simulated": simulated, "recorded": of_recording}[kind](value))
-        print(text)
-        if document:
-            insert(Path(document), kind, text)
+def main(rounds: str, document: str = "") -> None:
+    """Judge these rounds, print the table, and write it into a document."""
+    kind, _, value = rounds.partition("=")
+    text = report({"simulated": simulated, "recorded": of_recording}[kind](value))
+    print(text)
+    if document:
+        insert(Path(document), kind, text)
 
 
 if __name__ == "__main__":
