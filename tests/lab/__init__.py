@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 CHECKOUT = Path(__file__).parents[2]
+BENCHWATCH = (sys.executable, "-m", "benchwatch")
 RULES = CHECKOUT / "prometheus" / "rules"
 sys.path.insert(0, str(CHECKOUT / "scripts"))
 

@@ -17,7 +17,7 @@ import random
 import statistics
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -36,9 +36,8 @@ _SPIKE_EVERY, _SPIKE = 120, 5
 """Seconds; the latency of a spike, a multiple of the usual one."""
 _IN_TIME = 3.0
 """Seconds after its report within which a spike must be firing."""
-_CLIENTS = 16
-_LEVELS = (0.0005, 0.02)
-"""Lowest and highest usual latency of a worker, seconds."""
+_CLIENTS, _LEVELS = 16, (0.0005, 0.02)
+"""Of a worker; its lowest and highest usual latency, seconds."""
 
 
 class Spike(NamedTuple):
@@ -91,19 +90,17 @@ def simulate(workers: Sequence[Worker], seconds: float) -> list[Spike]:
     return spikes
 
 
-def episodes(prometheus: Prometheus, seconds: float) -> list[Episode]:
+def episodes(prometheus: Prometheus, seconds: float) -> Iterator[Episode]:
     """What fired in the last `seconds`, interrupted for two seconds at most; all severities of an alert are one."""
     fired: dict[tuple[str, ...], set[float]] = {}
     query = f'ALERTS{{alertstate="firing"}}[{math.ceil(seconds)}s]'
     for series in prometheus.instant(query, time.time()):
         key = tuple(series["metric"].get(label, "") for label in ("alertname", "run", "worker"))
         fired.setdefault(key, set()).update(float(moment) for moment, _ in series["values"])
-    found = []
     for key, moments in fired.items():
         ordered = np.array(sorted(moments))
-        parts = np.split(ordered, np.flatnonzero(np.diff(ordered) > 2) + 1)
-        found += [Episode(*key, one[0], one[-1]) for one in parts]
-    return found
+        for part in np.split(ordered, np.flatnonzero(np.diff(ordered) > 2) + 1):
+            yield Episode(*key, part[0], part[-1])
 
 
 def judge(spikes: Sequence[Spike], found: Sequence[Episode]) -> tuple[list[Episode], int, list[float]]:
@@ -124,10 +121,8 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=15, help="of load after the ramp (15)")
     parser.add_argument("--workers", type=int, default=8, help="of each run (8)")
     parser.add_argument("--sigma", type=float, nargs="+", default=[0.2, 0.3], help="(0.2 0.3)")
-    parser.add_argument("--seed", type=int, default=1, help="of the random numbers (1)")
     options = parser.parse_args()
-    chance = random.Random(options.seed)
-    seconds = options.minutes * 60 + _RAMP
+    chance, seconds = random.Random(1), options.minutes * 60 + _RAMP
     with tempfile.TemporaryDirectory(prefix="alert-noise-") as name:
         folder, workers = Path(name), []
         for sigma, kind, often in itertools.product(options.sigma, _CORRELATIONS, ("steady", "spiky")):
@@ -144,7 +139,7 @@ def main() -> None:
             print(f"{len(workers)} workers for {seconds:.0f} s", flush=True)
             begin = time.time()
             spikes = simulate(workers, seconds)
-            found = episodes(prometheus, time.time() - begin)
+            found = list(episodes(prometheus, time.time() - begin))
         finally:
             processes.stop_all()
     hours = f"{options.workers * options.minutes / 60:.2f}"

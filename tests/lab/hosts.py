@@ -42,9 +42,11 @@ def preferred() -> Iterator[None]:
     """Let this process and those that it starts get a processor before all else of this kernel."""
     (group,) = _grouped("watch", "cpu")
     (group / "cgroup.procs").write_text(str(os.getpid()))
-    yield
-    (group.parent / "cgroup.procs").write_text(str(os.getpid()))
-    _remove(group)
+    try:
+        yield
+    finally:
+        (group.parent / "cgroup.procs").write_text(str(os.getpid()))
+        _remove(group)
 
 
 def _remove(group: Path) -> None:
@@ -117,10 +119,10 @@ class Host:
         limit, end = self._memory / "memory.limit_in_bytes", time.monotonic() + seconds
         while time.monotonic() < end:
             stat = dict(line.split() for line in (self._memory / "memory.stat").read_text().splitlines())
-            files = int(stat["inactive_file"]) + int(stat["active_file"])
             used = int((self._memory / "memory.usage_in_bytes").read_text())
+            others = used - int(stat["inactive_file"]) - int(stat["active_file"])
             with suppress(OSError):  # it cannot free as much as that yet
-                limit.write_text(str(used - files + _STARVED))
+                limit.write_text(str(others + _STARVED))
             time.sleep(_EVERY)
         limit.write_text("-1")
 
@@ -157,10 +159,10 @@ def _runs(task: str) -> bool:
 
 
 class Disk:
-    """A file system of 3 GiB in memory, mounted at `place`; once limited, so many reads and writes a second."""
+    """A file system of 3 GiB in memory at `place`; once limited, so many operations a second, `slowly` while slow."""
 
-    def __init__(self, place: Path, operations: int) -> None:
-        self.place, self._usual = place, operations
+    def __init__(self, place: Path, operations: int, slowly: int) -> None:
+        self.place, self._usual, self._slowly = place, operations, slowly
         self._file = Path("/dev/shm") / f"lab-{place.name}-{os.getpid()}"
         ran("truncate", "-s", "3G", self._file)
         # A device over one whose operations are limited: only the upper one is the machine's.
@@ -169,8 +171,7 @@ class Disk:
         self._upper = ran(*attach, self._store)
         self.device = self._upper.removeprefix("/dev/")
         queue = Path("/sys/block") / self.device / "queue"
-        # Few of its operations may be under way at once, so that a checkpoint's writes make reads wait, which the
-        # limits keep apart.
+        # Few operations at once, so that a checkpoint's writes make reads wait, which the limits keep apart.
         (queue / "nr_requests").write_text("8")
         (queue / "wbt_lat_usec").write_text("0")
         ran("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", self._upper)
@@ -184,9 +185,9 @@ class Disk:
             throttle = _GROUPS / "blkio" / f"blkio.throttle.{how}_iops_device"
             throttle.write_text(f"{number} {self._usual if operations is None else operations}")
 
-    def slow(self, operations: int, seconds: float) -> None:
-        """Let it do only so many reads and writes a second for a time."""
-        self.limit(operations)
+    def slow(self, seconds: float) -> None:
+        """Be slow for a time."""
+        self.limit(self._slowly)
         time.sleep(seconds)
         self.limit()
 

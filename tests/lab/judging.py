@@ -20,17 +20,18 @@ class Message(NamedTuple):
 
 
 class Round(NamedTuple):
-    """A fault, the layer it is in, a regular expression that its cause must match, and the messages about it."""
+    """A fault from one moment to another, Unix seconds, while so many processes wanted the machine's processors.
+
+    `expected` is the layer it is in, `cause` a regular expression that its cause must match.
+    """
 
     fault: str
     expected: str
     cause: str
-    messages: Sequence[Message]
+    messages: Sequence[Message] = ()
     begin: float = 0.0
-    """Unix seconds, as the end."""
     end: float = 0.0
     load: float | None = None
-    """Processes that wanted the machine's processors then."""
 
     @property
     def in_time(self) -> list[Message]:
@@ -67,12 +68,9 @@ def report(rounds: Sequence[Round]) -> str:
         total = f"{layers} of {len(faults)} layers right"
     loads = sorted(one.load for one in rounds if one.load is not None)
     total += f"; load {loads[0]:.1f} to {loads[-1]:.1f}" if loads else ""
-    wrong = [
-        f"- not right: {one.fault}: {one.in_time[-1].text if one.in_time else 'no message'}"
-        for one in rounds
-        if not one.cause_right
-    ]
-    return "\n".join([table(rows), f"\n{total}.", *wrong])
+    wrong = [(one.fault, one.in_time) for one in rounds if not one.cause_right]
+    said = [f"- not right: {fault}: {heard[-1].text if heard else 'no message'}" for fault, heard in wrong]
+    return "\n".join([table(rows), f"\n{total}.", *said])
 
 
 def insert(document: Path, section: str, text: str) -> None:

@@ -24,10 +24,10 @@ from contextlib import ExitStack, closing, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from demo_processes import Processes
-from tests.lab import CHECKOUT, shipped
+from tests.lab import BENCHWATCH, CHECKOUT, shipped
 from tests.lab.hosts import Disk, Host, missing, preferred, ran
 from tests.lab.judging import Message, Round, insert, report
 from tests.support.ports import free_address
@@ -39,26 +39,16 @@ _LENGTHS, _REST, _CALM, _MOST_REST, _SETTLE = (14, 22), 38, 12, 150, 75
 """Seconds: a fault's length; from one onset to the next at least; as usual before the next; the longest wait for that;
 before the first.
 """
-_OPERATIONS, _SLOW_DATA, _SLOW_LOG = 600, 60, 30
-"""Reads and writes a second of each disk, and those of one that has become slow."""
-_BENCHWATCH = (sys.executable, "-m", "benchwatch")
-
-
-class Fault(NamedTuple):
-    """What becomes slow for so many seconds; its layer, and a regular expression that the verdict must match."""
-
-    name: str
-    layer: str
-    cause: str
-    inject: Callable[[float], None]
+_OPERATIONS = 600
+"""Reads and writes a second of each disk."""
 
 
 class Lab:
     """The machines, the benchmark and who watches them, all closed by the stack."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
-        self.log = stack.enter_context(closing(Disk(folder / "log", _OPERATIONS)))
-        self.data = stack.enter_context(closing(Disk(folder / "data", _OPERATIONS)))
+        self.log = stack.enter_context(closing(Disk(folder / "log", _OPERATIONS, 30)))
+        self.data = stack.enter_context(closing(Disk(folder / "data", _OPERATIONS, 60)))
         self.server = stack.enter_context(closing(Host("db1", 1, 0, folder)))
         self.client = stack.enter_context(closing(Host("client1", 2, 1, folder)))
         self.receiver = stack.enter_context(closing(Receiver()))
@@ -76,8 +66,7 @@ class Lab:
         programs = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))
         user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
         cluster, wal = self.data.place / "cluster", self.log.place / "wal"
-        for path in (self.data.place, self.log.place):
-            ran("chown", "postgres:", path)
+        ran("chown", "postgres:", self.data.place, self.log.place)
         how = ["-E", "UTF8", "--no-locale", "--no-sync", "-A", "trust"]
         self.server.run(*user, programs / "initdb", "-D", cluster, "--waldir", wal, *how)
         with (cluster / "pg_hba.conf").open("a") as file:
@@ -85,11 +74,10 @@ class Lab:
         # A program of its own, so that it is the server's memory that keeps its pages.
         self.server.run("cp", programs / "postgres", self.data.place)
         self.server.run("mount", "--bind", self.data.place / "postgres", programs / "postgres")
-        settings = ["listen_addresses=*", "shared_buffers=256MB", "checkpoint_timeout=1h", "max_wal_size=2GB"]
-        settings += ["full_page_writes=off", "autovacuum=off", "bgwriter_lru_maxpages=0", "max_connections=50"]
-        settings += [f"unix_socket_directories={self.data.place}"]
-        options = [word for setting in settings for word in ("-c", setting)]
-        command = self.server.command(*user, programs / "postgres", "-D", cluster, *options)
+        settings = ["--listen_addresses=*", "--shared_buffers=256MB", "--checkpoint_timeout=1h", "--max_wal_size=2GB"]
+        settings += ["--full_page_writes=off", "--autovacuum=off", "--bgwriter_lru_maxpages=0", "--max_connections=50"]
+        settings += [f"--unix_socket_directories={self.data.place}"]
+        command = self.server.command(*user, programs / "postgres", "-D", cluster, *settings)
         process = self._processes.start("postgres", command)
         asked = ["pg_isready", "-q", "-h", self.server.address]
         self._processes.wait_until(process, lambda: not subprocess.call(asked))
@@ -127,7 +115,7 @@ class Lab:
             self._export(f"node-{host.name}", at, *first, *node, host=host)
             targets["node"].append({"targets": [at], "labels": {"host": host.name}})
             at = f"{host.address}:19777"
-            own = [*first, *_BENCHWATCH, "serve", f"--runs.path={self._folder / 'empty'}", f"--host={host.name}"]
+            own = [*first, *BENCHWATCH, "serve", f"--runs.path={self._folder / 'empty'}", f"--host={host.name}"]
             self._export(f"exporter-{host.name}", at, *own, host=host)
             targets["benchwatch-live"].append({"targets": [at]})
         source = f"host={self.data.place} user=postgres dbname=postgres sslmode=disable"
@@ -144,13 +132,13 @@ class Lab:
             job["metric_relabel_configs"] = renamed
         self.prometheus = start_prometheus(self._processes, self._folder / "prometheus", config)
         url = f"--prometheus.url={self.prometheus.url}"
-        self._export("exporter", main, *_BENCHWATCH, "serve", f"--runs.path={self._folder / 'runs'}", url)
+        self._export("exporter", main, *BENCHWATCH, "serve", f"--runs.path={self._folder / 'runs'}", url)
 
     def _start_benchmark(self) -> None:
         disks = [f"--disk={self.log.device}=log", f"--disk={self.data.device}=data", "--host=db1", "--client=client1"]
         where = [f"--runs.path={self._folder / 'runs'}", f"--name={self.run}", "--worker=db1"]
         asked = ["-n", "-c", "8", "-j", "2", "-R", "80", "-P", "1", "-T", "86400"]
-        command = [*_BENCHWATCH, "run", *where, *disks, "--", "pgbench", "-h", self._address, "-U", "postgres", *asked]
+        command = [*BENCHWATCH, "run", *where, *disks, "--", "pgbench", "-h", self._address, "-U", "postgres", *asked]
         self._processes.start("pgbench", self.client.command(*command, "postgres"), folder=self._folder)
 
     def _forget_pages(self) -> None:
@@ -162,8 +150,8 @@ class Lab:
                     os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
             time.sleep(0.5)
 
-    def faults(self) -> Iterator[Fault]:
-        """Each kind, and a quiet time."""
+    def faults(self) -> Iterator[tuple[Round, Callable[[float], None]]]:
+        """A round of each kind, and one without; and what makes that slow for so many seconds."""
 
         def hog(host: Host, nice: int, seconds: float) -> None:
             words = ["timeout", f"{seconds:.1f}", sys.executable, "-c", "while True: pass"]
@@ -186,22 +174,19 @@ class Lab:
             time.sleep(seconds)
             self.server.run("tc", "qdisc", "del", "dev", "bench0", "root")
 
-        yield Fault("no fault", "none", "", lambda _: None)
-        busy = r"the processors of {} are \d+ % busy.*python"
-        yield Fault("processor hog on the server", "server_cpu", busy.format("db1"), partial(hog, self.server, -5))
-        client = busy.format("client1")
-        yield Fault("processor hog on the client", "client_cpu", client, partial(hog, self.client, -12))
-        yield Fault("lock", "database", "lock on pgbench_branches is held by 'select pg_sleep", lock)
-        cause = "a checkpoint (writes|syncs).*CHECKPOINT"
-        yield Fault("checkpoint", "database", cause, lambda _: self.statements("checkpoint"))
-        cause = r"reads of bench_data \(data\) take"
-        yield Fault("slow data device", "data_device", cause, partial(self.data.slow, _SLOW_DATA))
-        cause = r"writes of bench_log \(log\) take"
-        yield Fault("slow log device", "log_device", cause, partial(self.log.slow, _SLOW_LOG))
-        yield Fault("competing process", "data_device", "fio reads and writes", compete)
-        yield Fault("memory pressure", "memory", "db1 is short of memory", self.server.starve)
-        yield Fault("slow network", "network", "between the benchmark and the database", network)
-        yield Fault("frozen server", "server", "db1 does not answer", self.server.freeze)
+        yield Round("no fault", "none", ""), lambda _: None
+        busy = r"the processors of {} are \d+ % busy.*python".format
+        yield Round("processor hog on the server", "server_cpu", busy("db1")), partial(hog, self.server, -5)
+        yield Round("processor hog on the client", "client_cpu", busy("client1")), partial(hog, self.client, -12)
+        yield Round("lock", "database", "lock on pgbench_branches is held by 'select pg_sleep"), lock
+        checkpoint = Round("checkpoint", "database", "a checkpoint (writes|syncs).*CHECKPOINT")
+        yield checkpoint, lambda _: self.statements("checkpoint")
+        yield Round("slow data device", "data_device", r"reads of bench_data \(data\) take"), self.data.slow
+        yield Round("slow log device", "log_device", r"writes of bench_log \(log\) take"), self.log.slow
+        yield Round("competing process", "data_device", "fio reads and writes"), compete
+        yield Round("memory pressure", "memory", "db1 is short of memory"), self.server.starve
+        yield Round("slow network", "network", "between the benchmark and the database"), network
+        yield Round("frozen server", "server", "db1 does not answer"), self.server.freeze
 
     def messages(self, begin: float, end: float) -> Iterator[Message]:
         """Those that came between two moments, of alerts that fire."""
@@ -232,16 +217,15 @@ class Lab:
 
 def play(lab: Lab, rounds: int, chance: random.Random, only: str) -> Iterator[Round]:
     """Inject each fault so often, in random order; what was heard of each."""
-    faults = [fault for fault in lab.faults() if re.search(only, fault.name)]
+    faults = [one for one in lab.faults() if re.search(only, one[0].fault)]
     time.sleep(_SETTLE)
-    for fault in (one for _ in range(rounds) for one in chance.sample(faults, len(faults))):
+    for judged, inject in (one for _ in range(rounds) for one in chance.sample(faults, len(faults))):
         load, begin = os.getloadavg()[0], time.time()
-        fault.inject(chance.uniform(*_LENGTHS))
+        inject(chance.uniform(*_LENGTHS))
         end = time.time()
         while time.time() < begin + _REST or (time.time() < end + _MOST_REST and lab.is_slow()):
             time.sleep(1)
-        heard = list(lab.messages(begin, time.time()))
-        yield Round(fault.name, fault.layer, fault.cause, heard, begin, end, load)
+        yield judged._replace(messages=list(lab.messages(begin, time.time())), begin=begin, end=end, load=load)
 
 
 def main() -> None:

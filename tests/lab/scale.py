@@ -9,7 +9,6 @@ import argparse
 import os
 import re
 import signal
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -18,42 +17,37 @@ from typing import Any
 import requests
 import yaml
 
+from demo_parts import NODE_COLLECTORS
 from demo_postgres import Postgres
 from demo_processes import Processes
-from tests.lab import RULES, shipped
+from tests.lab import BENCHWATCH, RULES, shipped
 from tests.lab.judging import table
 from tests.support.ports import free_address, free_port
 from tests.support.programs import program
 from tests.support.servers import Exporter, start_prometheus
 
-_BENCHWATCH = (sys.executable, "-m", "benchwatch")
-_CVM_SHARE = 10
-"""Machines of a CVM."""
-_WARM = 15
-"""Seconds before a measurement, in which the receiver registers the series."""
+_CVM_SHARE, _WARM = 10, 15
+"""Machines of a CVM; seconds before a measurement, in which the receiver registers the series."""
 _HEADER = ["receiver", "machines", "series", "samples/s", "bytes/s sent", "CPU of the agent", "CPU of the receiver"]
 _HEADER += ["its memory, MB", "bytes stored per sample", "MB that wait in the agent"]
-_FEW = ("cpu", "diskstats", "filesystem", "loadavg", "meminfo", "netdev", "netstat", "pressure", "stat", "vmstat")
 
 
 def start_machine(processes: Processes, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Start the real machine; the targets of its jobs."""
     cvm, node = free_address(), free_address()
-    processes.start("cvm", [*_BENCHWATCH, "nutanix", "simulate", "--listen", cvm])
-    few = [f"--collector.{name}" for name in ("disable-defaults", *_FEW)] if options.few_collectors else []
-    command = [program("prometheus-node-exporter", "node_exporter"), *few, f"--web.listen-address={node}"]
-    processes.start("node_exporter", command)
+    processes.start("cvm", [*BENCHWATCH, "nutanix", "simulate", "--listen", cvm])
+    few = [f"--collector.{name}" for name in ("disable-defaults", *NODE_COLLECTORS)] if options.few_collectors else []
+    node_exporter = program("prometheus-node-exporter", "node_exporter")
+    processes.start("node_exporter", [node_exporter, f"--web.listen-address={node}", *few])
     config, runs = folder / "benchwatch.yaml", folder / "runs"
-    buckets = {"buckets_per_octave": options.buckets_per_octave}
-    config.write_text(
-        yaml.safe_dump({"nutanix": {"cvms": [{"name": "cvm", "url": f"http://{cvm}"}]}, "histogram": buckets})
-    )
+    cvms, buckets = [{"name": "cvm", "url": f"http://{cvm}"}], {"buckets_per_octave": options.buckets_per_octave}
+    config.write_text(yaml.safe_dump({"nutanix": {"cvms": cvms}, "histogram": buckets}))
     runs.mkdir()
     Exporter.options = lambda _: ["--config.file", str(config)]  # type: ignore[method-assign]
     exporter = Exporter(processes, runs).url.removeprefix("http://")
     server = Postgres(processes, folder, free_port())
     server.start()
-    where = [*_BENCHWATCH, "run", f"--runs.path={runs}", "--name=scale", "--worker=db1", "--"]
+    where = [*BENCHWATCH, "run", f"--runs.path={runs}", "--name=scale", "--worker=db1", "--"]
     processes.start("pgbench", [*where, *server.pgbench("-R", "100", "-c", "4", "-T", "86400")])
     return {"node": [{"targets": [node]}], "benchwatch-": [{"targets": [exporter]}]}
 

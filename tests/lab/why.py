@@ -17,7 +17,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -166,14 +166,12 @@ def play(scene: str, seed: int, folder: Path) -> list[Round]:
     return hear(Recorded(series, [GUEST]), GUEST, [Round(scene, _LAYERS[scene], "", [], begun + FAULT_START)])
 
 
-def simulated(times: str) -> list[Round]:
+def simulated(times: str) -> Iterator[Round]:
     """Rounds of each scene of the simulated CVM: how many, and after a comma the first seed (1)."""
     number, _, first = times.partition(",")
-    found: list[Round] = []
     for seed, scene in enumerate(list(_LAYERS) * int(number), int(first or 1)):
         with tempfile.TemporaryDirectory(prefix="why-") as name:
-            found += play(scene, seed, Path(name))
-    return found
+            yield from play(scene, seed, Path(name))
 
 
 def of_recording(path: str) -> list[Round]:
@@ -191,7 +189,7 @@ def of_recording(path: str) -> list[Round]:
 def main(rounds: str, document: str = "") -> None:
     """Judge these rounds, print the table, and write it into a document."""
     kind, _, value = rounds.partition("=")
-    text = report({"simulated": simulated, "recorded": of_recording}[kind](value))
+    text = report(list({"simulated": simulated, "recorded": of_recording}[kind](value)))
     print(text)
     if document:
         insert(Path(document), kind, text)

@@ -31,7 +31,7 @@ class Fired(Prometheus):
 
 
 def test_evaluations_more_than_two_seconds_apart_are_two_episodes() -> None:
-    assert episodes(Fired(""), 60) == [episode(10.0, 13.0), episode(15.1, 16.1)]
+    assert list(episodes(Fired(""), 60)) == [episode(10.0, 13.0), episode(15.1, 16.1)]
 
 
 def test_spike_is_seen_if_its_alert_fires_in_time() -> None:
