@@ -19,7 +19,9 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 from demo_processes import Processes
 from tests.lab import shipped
@@ -28,34 +30,18 @@ from tests.support.grafana import Prometheus
 from tests.support.servers import Exporter, start_prometheus
 
 _CORRELATIONS = {"independent": 0.0, "autocorrelated": 0.8}
-_RAMP = 60
-"""Seconds before the first spike: a baseline exists 30 to 45 s after a series begins."""
-_AFTERMATH = 75
-"""Seconds after the last spike, in which its alert ends."""
-_SPIKE_EVERY = 120
+_RAMP, _AFTERMATH = 60, 75
+"""Seconds before the first spike, as a baseline exists 30 to 45 s after a series begins; and after the last."""
+_SPIKE_EVERY, _SPIKE = 120, 5
+"""Seconds; the latency of a spike, a multiple of the usual one."""
 _IN_TIME = 3.0
 """Seconds after its report within which a spike must be firing."""
-_HEADER = ["load", "worker-hours", "false", "an hour", "spikes", f"within {_IN_TIME:g} s", "median, maximum"]
-_CLIENTS = 16
-_LEVELS = (0.0005, 0.02)
-"""Lowest and highest usual latency of a worker, seconds."""
-
-
-class Load(NamedTuple):
-    """A kind of noise, and whether it has spikes."""
-
-    sigma: float
-    kind: str
-    spiky: bool
-
-    @property
-    def run(self) -> str:
-        """The name of its run."""
-        return f"{'spiky' if self.spiky else 'steady'}-{self.sigma:g}-{self.kind}"
+_CLIENTS, _LEVELS = 16, (0.0005, 0.02)
+"""Of a worker; its lowest and highest usual latency, seconds."""
 
 
 class Spike(NamedTuple):
-    """A slow second of a worker; `reported` is when its line was written, Unix seconds."""
+    """A slow second of a worker, and when its line was written; Unix seconds."""
 
     run: str
     worker: str
@@ -73,110 +59,60 @@ class Episode(NamedTuple):
 
 
 class Worker:
-    """One simulated pgbench."""
+    """One simulated pgbench. Of every two minutes, it is slow in the second `spike`; None: never."""
 
-    def __init__(self, load: Load, name: str, folder: Path, chance: random.Random, factor: float) -> None:
-        self.load, self.name, self.phase = load, name, chance.random()
-        self._chance, self._factor = chance, factor
+    def __init__(self, output: Path, sigma: float, kind: str, spike: int | None, chance: random.Random) -> None:
+        self.run, self.name, self.spike, self.phase = output.parent.name, output.stem, spike, chance.random()
+        self._output, self._sigma, self._kept, self._chance = output, sigma, _CORRELATIONS[kind], chance
         self._level = math.exp(chance.uniform(*map(math.log, _LEVELS)))
         self._deviation = chance.gauss(0, 1)
-        self._file = (folder / f"{name}.err").open("w", buffering=1)
 
     def report(self, now: float, slow: bool) -> None:
         """Print the line of one second."""
-        kept = _CORRELATIONS[self.load.kind]
-        self._deviation = kept * self._deviation + math.sqrt(1 - kept**2) * self._chance.gauss(0, 1)
-        latency = self._level * math.exp(self.load.sigma * self._deviation)
-        latency *= self._factor if slow else 1
-        self._file.write(
-            f"progress: {now:.3f} s, {_CLIENTS / latency:.1f} tps, lat {latency * 1e3:.3f} ms"
-            f" stddev {latency * 500:.3f}, 0 failed\n"
-        )
-
-    def close(self) -> None:
-        """Close its file."""
-        self._file.close()
+        self._deviation = self._kept * self._deviation + math.sqrt(1 - self._kept**2) * self._chance.gauss(0, 1)
+        latency = self._level * math.exp(self._sigma * self._deviation) * (_SPIKE if slow else 1)
+        figures = f"{_CLIENTS / latency:.1f} tps, lat {latency * 1e3:.3f} ms stddev {latency * 500:.3f}, 0 failed"
+        with self._output.open("a") as file:
+            file.write(f"progress: {now:.3f} s, {figures}\n")
 
 
 def simulate(workers: Sequence[Worker], seconds: float) -> list[Spike]:
     """Let all workers report for so long, in real time; returns the spikes."""
-    spikes = []
-    begin = math.ceil(time.time())
+    spikes, begin = [], math.ceil(time.time())
     ordered = sorted(workers, key=lambda worker: worker.phase)
-    offsets = {worker: n * _SPIKE_EVERY // len(workers) for n, worker in enumerate(workers)}
-    for second in range(int(seconds)):
-        for worker in ordered:
-            due = begin + second + worker.phase
-            time.sleep(max(0.0, due - time.time()))
-            spiky = worker.load.spiky and _RAMP <= second < seconds - _AFTERMATH
-            slow = spiky and second % _SPIKE_EVERY == offsets[worker]
-            worker.report(due, slow)
-            if slow:
-                spikes.append(Spike(worker.load.run, worker.name, time.time()))
+    for second, worker in itertools.product(range(int(seconds)), ordered):
+        due = begin + second + worker.phase
+        time.sleep(max(0.0, due - time.time()))
+        slow = second % _SPIKE_EVERY == worker.spike and _RAMP <= second < seconds - _AFTERMATH
+        worker.report(due, slow)
+        if slow:
+            spikes.append(Spike(worker.run, worker.name, time.time()))
     return spikes
 
 
-def scrape_config(exporter: str) -> Any:
-    """The shipped configuration for an exporter at this address."""
-    config = shipped("benchwatch-")
-    for job in config["scrape_configs"]:
-        job["static_configs"] = [{"targets": [exporter]}]
-    return config
-
-
-def episodes(prometheus: Prometheus, seconds: float) -> list[Episode]:
-    """What fired in the last `seconds`; a warning and the critical alert of a spike are one episode."""
-    fired: dict[tuple[str, str, str], set[float]] = {}
+def episodes(prometheus: Prometheus, seconds: float) -> Iterator[Episode]:
+    """What fired in the last `seconds`, interrupted for two seconds at most; all severities of an alert are one."""
+    fired: dict[tuple[str, ...], set[float]] = {}
     query = f'ALERTS{{alertstate="firing"}}[{math.ceil(seconds)}s]'
     for series in prometheus.instant(query, time.time()):
-        labels = series["metric"]
-        key = labels["alertname"], labels.get("run", ""), labels.get("worker", "")
+        key = tuple(series["metric"].get(label, "") for label in ("alertname", "run", "worker"))
         fired.setdefault(key, set()).update(float(moment) for moment, _ in series["values"])
-    return [Episode(*key, *span) for key, all_of in fired.items() for span in spans(sorted(all_of))]
+    for key, moments in fired.items():
+        ordered = np.array(sorted(moments))
+        for part in np.split(ordered, np.flatnonzero(np.diff(ordered) > 2) + 1):
+            yield Episode(*key, part[0], part[-1])
 
 
-def spans(moments: Sequence[float]) -> Iterator[tuple[float, float]]:
-    """First and last of each group of moments that follow each other within two seconds."""
-    begin = end = moments[0]
-    for moment in moments[1:]:
-        if moment - end > 2:
-            yield begin, end
-            begin = moment
-        end = moment
-    yield begin, end
-
-
-class Row(NamedTuple):
-    """What was measured of one load."""
-
-    load: Load
-    hours: float
-    false: Sequence[Episode]
-    spikes: int
-    seen: int
-    delays: Sequence[float]
-
-    def cells(self) -> list[str]:
-        """Those of the table."""
-        seen = [f"{self.spikes}", f"{self.seen / self.spikes:.1%}"] if self.spikes else ["", ""]
-        late = f"{statistics.median(self.delays):.1f} s, {max(self.delays):.1f} s" if self.delays else ""
-        false = len(self.false)
-        return [self.load.run, f"{self.hours:.2f}", f"{false}", f"{false / self.hours:.2f}", *seen, late]
-
-
-def judge(load: Load, hours: float, spikes: Sequence[Spike], found: Sequence[Episode]) -> Row:
-    """Separate the episodes of a load's run that are a spike's from the false ones."""
-    own = [episode for episode in found if episode.run == load.run]
-    spikes = [spike for spike in spikes if spike.run == load.run]
+def judge(spikes: Sequence[Spike], found: Sequence[Episode]) -> tuple[list[Episode], int, list[float]]:
+    """Of one run: the false alerts, how many spikes were seen in time, and after how long their alerts fired."""
     seen, delays, right = 0, [], set()
-    for spike in spikes:
-        for episode in own:
-            if episode.worker == spike.worker and episode.name == "LatencySpike":
-                if spike.reported - 1 <= episode.begin <= spike.reported + _IN_TIME:
-                    right.add(episode)
-                    delays.append(episode.begin - spike.reported)
-                seen += episode.begin <= spike.reported + _IN_TIME <= episode.end
-    return Row(load, hours, sorted(set(own) - right), len(spikes), seen, delays)
+    for spike, episode in itertools.product(spikes, found):
+        if episode.worker == spike.worker and episode.name == "LatencySpike":
+            if spike.reported - 1 <= episode.begin <= spike.reported + _IN_TIME:
+                right.add(episode)
+                delays.append(episode.begin - spike.reported)
+            seen += episode.begin <= spike.reported + _IN_TIME <= episode.end
+    return sorted(set(found) - right), seen, delays
 
 
 def main() -> None:
@@ -185,32 +121,37 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=15, help="of load after the ramp (15)")
     parser.add_argument("--workers", type=int, default=8, help="of each run (8)")
     parser.add_argument("--sigma", type=float, nargs="+", default=[0.2, 0.3], help="(0.2 0.3)")
-    parser.add_argument("--factor", type=float, default=5, help="latency of a spike, a multiple (5)")
-    parser.add_argument("--seed", type=int, default=1, help="of the random numbers (1)")
     options = parser.parse_args()
-    loads = [Load(*one) for one in itertools.product(options.sigma, _CORRELATIONS, (False, True))]
-    chance = random.Random(options.seed)
-    seconds = options.minutes * 60 + _RAMP
+    chance, seconds = random.Random(1), options.minutes * 60 + _RAMP
     with tempfile.TemporaryDirectory(prefix="alert-noise-") as name:
         folder, workers = Path(name), []
-        for load in loads:
-            place = folder / "runs" / load.run
-            place.mkdir(parents=True)
-            workers += [Worker(load, f"w{n}", place, chance, options.factor) for n in range(options.workers)]
+        for sigma, kind, often in itertools.product(options.sigma, _CORRELATIONS, ("steady", "spiky")):
+            run = folder / "runs" / f"{often}-{sigma:g}-{kind}"
+            run.mkdir(parents=True)
+            for number in range(options.workers):
+                spike = number * _SPIKE_EVERY // options.workers if often == "spiky" else None
+                workers.append(Worker(run / f"w{number}.err", sigma, kind, spike, chance))
         processes = Processes(folder, os.environ)
         try:
             exporter = Exporter(processes, folder / "runs").url.removeprefix("http://")
-            prometheus = start_prometheus(processes, folder, scrape_config(exporter))
+            config = shipped({"benchwatch-": [{"targets": [exporter]}]})
+            prometheus = start_prometheus(processes, folder, config)
             print(f"{len(workers)} workers for {seconds:.0f} s", flush=True)
             begin = time.time()
             spikes = simulate(workers, seconds)
-            found = episodes(prometheus, time.time() - begin)
+            found = list(episodes(prometheus, time.time() - begin))
         finally:
             processes.stop_all()
-    rows = [judge(load, options.workers * options.minutes / 60, spikes, found) for load in loads]
-    print(table([_HEADER, *(row.cells() for row in rows)]))
-    for one in (one for row in rows for one in row.false):
-        print(f"false: {one.name} of {one.run}/{one.worker}, {one.begin - begin - _RAMP:.0f} s after the ramp")
+    hours = f"{options.workers * options.minutes / 60:.2f}"
+    rows = [("load", "worker-hours", "false", "spikes", f"within {_IN_TIME:g} s", "median, maximum")]
+    for run in dict.fromkeys(worker.run for worker in workers):
+        own = [spike for spike in spikes if spike.run == run]
+        false, seen, delays = judge(own, [one for one in found if one.run == run])
+        late = f"{statistics.median(delays):.1f} s, {max(delays):.1f} s" if delays else ""
+        rows.append((run, hours, f"{len(false)}", f"{len(own)}", f"{seen / len(own):.1%}" if own else "", late))
+        for one in false:
+            print(f"false: {one.name} of {one.run}/{one.worker}, {one.begin - begin - _RAMP:.0f} s after the ramp")
+    print(table(rows))
 
 
 if __name__ == "__main__":

@@ -10,15 +10,16 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _GROUPS = Path("/sys/fs/cgroup")
-_UNIFIED = _GROUPS / "unified"
 _TICKS = os.sysconf("SC_CLK_TCK")
 _EVERY = 0.25
-"""Seconds after which a machine's /proc/stat is written again."""
+"""Seconds after which a machine's /proc/stat is written again, or its memory limited."""
+_STARVED = 4 << 20
+"""Bytes that are left for the files of a starved machine."""
 
 
 def ran(*words: str | Path) -> str:
@@ -26,23 +27,26 @@ def ran(*words: str | Path) -> str:
     return subprocess.run([*map(str, words)], check=True, capture_output=True, text=True).stdout.strip()
 
 
-def preferred(name: str) -> Path:
-    """A control group that gets a processor before all else of this kernel: a share of 256 ordinary ones."""
-    group = _GROUPS / "cpu" / f"lab-{name}-{os.getpid()}"
-    group.mkdir()
-    (group / "cpu.shares").write_text("262144")
-    return group
+def _grouped(name: str, *kinds: str) -> list[Path]:
+    """New control groups. In one of kind "cpu", processes get a processor before all else of this kernel."""
+    groups = [_GROUPS / kind / f"lab-{name}-{os.getpid()}" for kind in kinds]
+    for group in groups:
+        group.mkdir()
+        if group.parent.name == "cpu":
+            (group / "cpu.shares").write_text("262144")  # a share of 256 ordinary ones
+    return groups
 
 
-def join(group: Path) -> Callable[[], None]:
-    """Let this process and those that it starts be of a group; what is returned ends that, and the group."""
+@contextmanager
+def preferred() -> Iterator[None]:
+    """Let this process and those that it starts get a processor before all else of this kernel."""
+    (group,) = _grouped("watch", "cpu")
     (group / "cgroup.procs").write_text(str(os.getpid()))
-
-    def leave() -> None:
+    try:
+        yield
+    finally:
         (group.parent / "cgroup.procs").write_text(str(os.getpid()))
         _remove(group)
-
-    return leave
 
 
 def _remove(group: Path) -> None:
@@ -58,27 +62,22 @@ class Host:
     """A machine with one processor; `address` is where this process reaches it."""
 
     def __init__(self, name: str, number: int, processor: int, folder: Path) -> None:
-        self.address = f"10.77.{number}.2"
-        self._processor = processor
+        self.name, self.address, self._processor = name, f"10.77.{number}.2", processor
         self._stat = folder / f"stat-{name}"
-        self._running = 1
-        group = f"lab-{name}-{os.getpid()}"
-        self._unified = _UNIFIED / group
-        self._time = _GROUPS / "cpuacct" / group
-        for one in (self._unified, self._time):
-            one.mkdir()
-        self._groups = (self._unified, self._time, preferred(name))
+        self._groups = _grouped(name, "unified", "cpuacct", "memory", "cpu")
+        self._unified, self._time, self._memory, _ = self._groups
+        self._frozen = self._unified / "cgroup.freeze"
         self._began = time.monotonic()
         self._write_stat()
         pressures = (f"mount --bind {self._unified}/{one}.pressure /proc/pressure/{one}" for one in ("cpu", "memory"))
         made = ["hostname " + name, "ip link set lo up", f"mount --bind {self._stat} /proc/stat", *pressures]
         own = ["--net", "--uts", "--ipc", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc"]
-        script = " && ".join([*made, "exec sleep infinity"])
+        script = " && ".join([*made, "echo made", "exec sleep infinity"])
         holder = ["setpriv", "--pdeathsig=KILL", "unshare", *own, "sh", "-c", script]
-        self._holder = subprocess.Popen(self._inside(holder))
-        self._pid = ""
-        while self._holder.poll() is None and not self._named(name):
-            time.sleep(0.05)
+        self._holder = subprocess.Popen(self._inside(holder), stdout=subprocess.PIPE)
+        assert self._holder.stdout
+        self._holder.stdout.readline()
+        self._pid = Path(f"/proc/{self._holder.pid}/task/{self._holder.pid}/children").read_text().strip()
         end = f"lab{number}"
         ran("ip", "link", "add", end, "type", "veth", "peer", "name", "eth0", "netns", self._pid)
         ran("ip", "address", "add", f"10.77.{number}.1/24", "dev", end)
@@ -86,14 +85,6 @@ class Host:
         self.run("ip", "address", "add", f"{self.address}/24", "dev", "eth0")
         self.run("ip", "link", "set", "eth0", "up")
         threading.Thread(target=self._account, daemon=True).start()
-
-    def _named(self, name: str) -> bool:
-        """Whether its first process has come as far as its own name."""
-        children = Path(f"/proc/{self._holder.pid}/task/{self._holder.pid}/children")
-        with suppress(OSError, subprocess.CalledProcessError):
-            self._pid = children.read_text().strip()
-            return bool(self._pid) and self.run("cat", "/proc/1/comm") == "sleep" and self.run("hostname") == name
-        return False
 
     def _inside(self, words: Sequence[str]) -> list[str]:
         """A command whose processes count as the machine's."""
@@ -117,13 +108,27 @@ class Host:
             host.run("ip", "link", "set", name, "up")
         return "10.77.99.1"
 
-    def freeze(self, frozen: bool) -> None:
-        """Stop all of its processes, or let them go on."""
-        (self._unified / "cgroup.freeze").write_text(str(int(frozen)))
+    def freeze(self, seconds: float) -> None:
+        """Stop all of its processes for a time."""
+        self._frozen.write_text("1")
+        time.sleep(seconds)
+        self._frozen.write_text("0")
+
+    def starve(self, seconds: float) -> None:
+        """Leave so little memory to its files that it reads its programs from their disk again and again."""
+        limit, end = self._memory / "memory.limit_in_bytes", time.monotonic() + seconds
+        while time.monotonic() < end:
+            stat = dict(line.split() for line in (self._memory / "memory.stat").read_text().splitlines())
+            used = int((self._memory / "memory.usage_in_bytes").read_text())
+            others = used - int(stat["inactive_file"]) - int(stat["active_file"])
+            with suppress(OSError):  # it cannot free as much as that yet
+                limit.write_text(str(others + _STARVED))
+            time.sleep(_EVERY)
+        limit.write_text("-1")
 
     def close(self) -> None:
         """End its processes."""
-        self.freeze(False)
+        self._frozen.write_text("0")
         self._holder.kill()
         self._holder.wait()
         for one in self._groups:
@@ -132,17 +137,17 @@ class Host:
     def _account(self) -> None:
         while self._holder.poll() is None:
             with suppress(OSError):
-                self._running = sum(_runs(task) for task in (self._unified / "cgroup.threads").read_text().split())
                 self._write_stat()
             time.sleep(_EVERY)
 
     def _write_stat(self) -> None:
         """In one write of one length, as others read it meanwhile."""
+        running = sum(_runs(task) for task in (self._unified / "cgroup.threads").read_text().split())
         user, system = (int((self._time / f"cpuacct.usage_{how}").read_text()) / 1e9 for how in ("user", "sys"))
         idle = max(0.0, time.monotonic() - self._began - user - system)
         spent = " ".join(f"{seconds * _TICKS:012.0f}" for seconds in (user, 0.0, system, idle, 0.0, 0.0, 0.0, 0.0))
         text = f"cpu {spent} 0 0\ncpu0 {spent} 0 0\nctxt 0\nbtime 0\nprocesses 0\n"
-        text += f"procs_running {max(1, self._running):06}\nprocs_blocked 0\n"
+        text += f"procs_running {max(1, running):06}\nprocs_blocked 0\n"
         with self._stat.open("r+b" if self._stat.exists() else "wb", buffering=0) as file:
             file.write(text.encode())
 
@@ -154,26 +159,24 @@ def _runs(task: str) -> bool:
 
 
 class Disk:
-    """A file system on a disk in memory, mounted at `place`; once limited, so many reads and writes a second."""
+    """A file system of 3 GiB in memory at `place`; once limited, so many operations a second, `slowly` while slow."""
 
-    def __init__(self, place: Path, size: str, operations: int) -> None:
+    def __init__(self, place: Path, operations: int, slowly: int) -> None:
+        self.place, self._usual, self._slowly = place, operations, slowly
         self._file = Path("/dev/shm") / f"lab-{place.name}-{os.getpid()}"
-        ran("truncate", "-s", size, self._file)
+        ran("truncate", "-s", "3G", self._file)
         # A device over one whose operations are limited: only the upper one is the machine's.
         attach = ("losetup", "--find", "--show", "--direct-io=on")
         self._store = ran(*attach, self._file)
-        self._usual = operations
         self._upper = ran(*attach, self._store)
         self.device = self._upper.removeprefix("/dev/")
         queue = Path("/sys/block") / self.device / "queue"
-        # Few of its operations may be under way at once, so that a checkpoint's writes make reads wait, which the
-        # limits keep apart.
+        # Few operations at once, so that a checkpoint's writes make reads wait, which the limits keep apart.
         (queue / "nr_requests").write_text("8")
         (queue / "wbt_lat_usec").write_text("0")
         ran("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", self._upper)
         place.mkdir(parents=True)
         ran("mount", self._upper, place)
-        self.place = place
 
     def limit(self, operations: int | None = None) -> None:
         """Let it do so many reads and writes a second; None: as many as usual."""
@@ -181,6 +184,12 @@ class Disk:
         for how in ("read", "write"):
             throttle = _GROUPS / "blkio" / f"blkio.throttle.{how}_iops_device"
             throttle.write_text(f"{number} {self._usual if operations is None else operations}")
+
+    def slow(self, seconds: float) -> None:
+        """Be slow for a time."""
+        self.limit(self._slowly)
+        time.sleep(seconds)
+        self.limit()
 
     def close(self) -> None:
         """Remove it."""
@@ -195,8 +204,8 @@ def missing() -> str | None:
     """What this machine lacks for all that; None: nothing."""
     if os.geteuid():
         return "needs root, for namespaces, control groups and loop devices: start it with sudo"
-    if not all((_GROUPS / one).is_dir() for one in ("blkio", "cpu", "cpuacct", "unified")):
-        return "needs control groups of version 1 (blkio, cpu, cpuacct) beside those of version 2 (unified)"
+    if not all((_GROUPS / one).is_dir() for one in ("blkio", "cpu", "cpuacct", "memory", "unified")):
+        return "needs control groups of version 1 (blkio, cpu, cpuacct, memory) beside those of version 2 (unified)"
     if (os.cpu_count() or 1) < 2:
         return "needs two processors, one for each machine"
     absent = [one for one in ("unshare", "nsenter", "losetup", "ip", "tc", "fio", "pgbench") if not shutil.which(one)]

@@ -20,17 +20,18 @@ class Message(NamedTuple):
 
 
 class Round(NamedTuple):
-    """A fault, the layer it is in, a regular expression that its cause must match, and the messages about it."""
+    """A fault from one moment to another, Unix seconds, while so many processes wanted the machine's processors.
+
+    `expected` is the layer it is in, `cause` a regular expression that its cause must match.
+    """
 
     fault: str
     expected: str
     cause: str
-    messages: Sequence[Message]
+    messages: Sequence[Message] = ()
     begin: float = 0.0
-    """Unix seconds, as the end."""
     end: float = 0.0
     load: float | None = None
-    """Processes that wanted the machine's processors then."""
 
     @property
     def in_time(self) -> list[Message]:
@@ -51,30 +52,25 @@ class Round(NamedTuple):
 
 def report(rounds: Sequence[Round]) -> str:
     """A row for each fault, in Markdown, and what was not right. Causes count where rounds say what they must match."""
-    known = any(one.cause for one in rounds)
-    judged = ("layer", "cause") if known else ("layer",)
-    rows = [
-        ("fault", "its layer", "rounds", *(f"{one} right" for one in judged), "most messages", "first message after")
-    ]
+    rows = [["fault", "its layer", "rounds", "layer right", "cause right", "most messages", "first message after"]]
     for fault in dict.fromkeys(one.fault for one in rounds):
         own = [one for one in rounds if one.fault == fault]
-        right = (sum(one.layer_right for one in own), sum(one.cause_right for one in own))[: len(judged)]
+        layers, causes = sum(one.layer_right for one in own), sum(one.cause_right for one in own)
+        row = [fault, own[0].expected, f"{len(own)}", f"{layers} of {len(own)}", f"{causes} of {len(own)}"]
         first = sorted(one.messages[0].after for one in own if one.messages)
         delay = f"{first[len(first) // 2]:.0f} s (at most {first[-1]:.0f} s)" if first else "-"
-        most = str(max(len(one.messages) for one in own))
-        rows.append((fault, own[0].expected, str(len(own)), *(f"{one} of {len(own)}" for one in right), most, delay))
+        rows.append([*row, f"{max(len(one.messages) for one in own)}", delay])
     faults = [one for one in rounds if one.expected != QUIET]
     layers, causes = sum(one.layer_right for one in faults), sum(one.cause_right for one in faults)
-    total = f"{layers} of {len(faults)} layers"
-    total += f" and {causes} of {len(faults)} causes right" if known else " right"
+    total = f"{layers} of {len(faults)} layers and {causes} of {len(faults)} causes right"
+    if not any(one.cause for one in rounds):
+        rows = [row[:4] + row[5:] for row in rows]
+        total = f"{layers} of {len(faults)} layers right"
     loads = sorted(one.load for one in rounds if one.load is not None)
     total += f"; load {loads[0]:.1f} to {loads[-1]:.1f}" if loads else ""
-    wrong = [
-        f"- not right: {one.fault}: {one.in_time[-1].text if one.in_time else 'no message'}"
-        for one in rounds
-        if not one.cause_right
-    ]
-    return "\n".join([table(rows), f"\n{total}.", *wrong])
+    wrong = [(one.fault, one.in_time) for one in rounds if not one.cause_right]
+    said = [f"- not right: {fault}: {heard[-1].text if heard else 'no message'}" for fault, heard in wrong]
+    return "\n".join([table(rows), f"\n{total}.", *said])
 
 
 def insert(document: Path, section: str, text: str) -> None:

@@ -13,7 +13,6 @@ import re
 import sys
 from pathlib import Path
 
-import numpy
 import pandas
 from baro.root_cause_analysis import robust_scorer
 from scipy.stats import ks_2samp
@@ -38,31 +37,27 @@ def figures(recorded: dict[str, list[float | None]]) -> pandas.DataFrame:
     frame = pandas.DataFrame({name: one for name, one in recorded.items() if not _OWN.search(name)}, dtype=float)
     counters = [name for name in frame if _COUNTER.search(name)]
     frame[counters] = frame[counters].diff()
-    more = {}
-    for name in frame:
-        if found := re.match(r"node_disk_(read|write)_time_seconds_total(.*)", name):
-            done = frame[f"node_disk_{found[1]}s_completed_total{found[2]}"]
-            more[f"node_disk_await_{found[1]}{found[2]}"] = frame[name] / done.where(done > 0)
-    return pandas.concat([frame, pandas.DataFrame(more)], axis=1).ffill().fillna(0)
+    for name in frame.filter(regex="^node_disk_(read|write)_time_seconds_total"):
+        done = frame[name.replace("_time_seconds_total", "s_completed_total")]
+        frame[name.replace("_time_seconds_total", "_await")] = frame[name] / done.where(done > 0)
+    return frame.ffill().fillna(0)
 
 
-def ks(frame: pandas.DataFrame, begin: int, end: int) -> str:
+def ks(frame: pandas.DataFrame, before: int, begin: int, end: int) -> str:
     """The series that changed its ways most."""
+    changes = frame.diff().round(5)
     ranks = []
     for name in frame:
-        changes = numpy.round(numpy.diff(frame[name].to_numpy()), 5)
-        before = changes[max(0, begin - 4 * (end - begin)) : begin - 1]
-        found = ks_2samp(before, changes[begin - 1 : end - 1], method="asymp")
+        found = ks_2samp(changes[name][before + 1 : begin], changes[name][begin:end], method="asymp")
         ranks.append((found.pvalue, -found.statistic, name))
     return str(min(ranks)[2])
 
 
-def baro(frame: pandas.DataFrame, begin: int, end: int) -> str:
+def baro(frame: pandas.DataFrame, before: int, begin: int, end: int) -> str:
     """The series that left its usual range furthest."""
-    window = frame.iloc[max(0, begin - 4 * (end - begin)) : end].copy()
+    window = frame[before:end].set_axis([f"s{number}" for number in range(frame.shape[1])], axis=1)
     window.insert(0, "time", range(len(window)))
-    window.columns = ["time", *(f"s{number}" for number in range(frame.shape[1]))]
-    ranks = robust_scorer(window, inject_time=len(window) - (end - begin))["ranks"]
+    ranks = robust_scorer(window, inject_time=begin - before)["ranks"]
     return str(frame.columns[int(ranks[0][1:])])
 
 
@@ -71,15 +66,16 @@ def main(path: str) -> None:
     content = json.loads(Path(path).read_text())
     frame, first = figures(content["series"]), content["first"]
     faults = [one for one in content["rounds"] if one["expected"] != "none"]
-    right = {"ks": 0, "baro": 0}
+    right = {ks: 0, baro: 0}
     for one in faults:
-        begin, end = int(one["begin"]) - first, min(int(one["end"]), int(one["begin"]) + 30) - first
-        for method in (ks, baro):
-            name = method(frame, begin, max(end, begin + 10))
+        begin, end = int(one["begin"]) - first, int(one["end"]) - first
+        length = max(10, min(30, end - begin))
+        for method in right:
+            name = method(frame, max(0, begin - 4 * length), begin, begin + length)
             layer = next((layer for pattern, layer in _LAYERS.items() if re.search(pattern, name)), "other")
-            right[method.__name__] += layer == one["expected"]
+            right[method] += layer == one["expected"]
             print(f"{one['fault']}: {method.__name__}: {layer} ({name})")
-    print(f"of {len(faults)} faults right: Kolmogorov-Smirnov {right['ks']}, BARO {right['baro']}")
+    print(f"of {len(faults)} faults right: Kolmogorov-Smirnov {right[ks]}, BARO {right[baro]}")
 
 
 if __name__ == "__main__":

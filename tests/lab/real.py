@@ -20,86 +20,67 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import yaml
+from typing import Any
 
 from demo_processes import Processes
-from tests.lab import CHECKOUT, shipped
-from tests.lab.hosts import Disk, Host, join, missing, preferred, ran
+from tests.lab import BENCHWATCH, CHECKOUT, shipped
+from tests.lab.hosts import Disk, Host, missing, preferred, ran
 from tests.lab.judging import Message, Round, insert, report
-from tests.support.grafana import Prometheus
 from tests.support.ports import free_address
 from tests.support.programs import program
+from tests.support.servers import start_prometheus
 from tests.support.webhook import Receiver, start_alertmanager
 
 _LENGTHS, _REST, _CALM, _MOST_REST, _SETTLE = (14, 22), 38, 12, 150, 75
 """Seconds: a fault's length; from one onset to the next at least; as usual before the next; the longest wait for that;
 before the first.
 """
-_OPERATIONS, _SLOW_DATA, _SLOW_LOG = 600, 60, 30
-"""Reads and writes a second of each disk, and those of one that has become slow."""
-_BENCHWATCH = (sys.executable, "-m", "benchwatch")
-
-
-class Fault(NamedTuple):
-    """What becomes slow, and for a time; what a message must say of it."""
-
-    name: str
-    layer: str
-    cause: str
-    """A regular expression that the verdict must match."""
-    inject: Callable[[float], None]
-    """For that many seconds; returns at the end."""
+_OPERATIONS = 600
+"""Reads and writes a second of each disk."""
 
 
 class Lab:
-    """The machines, the benchmark and who watches them; the benchmark asks for `rate` transactions a second."""
+    """The machines, the benchmark and who watches them, all closed by the stack."""
 
-    def __init__(self, folder: Path, seconds: float, rate: int, stack: ExitStack) -> None:
-        self.log = Disk(folder / "log", "3G", _OPERATIONS)
-        stack.callback(self.log.close)
-        self.data = Disk(folder / "data", "3G", _OPERATIONS)
-        stack.callback(self.data.close)
-        self.server = Host("db1", 1, 0, folder)
-        stack.callback(self.server.close)
-        self.client = Host("client1", 2, 1, folder)
-        stack.callback(self.client.close)
-        self.receiver = Receiver()
-        stack.callback(self.receiver.close)
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self.log = stack.enter_context(closing(Disk(folder / "log", _OPERATIONS, 30)))
+        self.data = stack.enter_context(closing(Disk(folder / "data", _OPERATIONS, 60)))
+        self.server = stack.enter_context(closing(Host("db1", 1, 0, folder)))
+        self.client = stack.enter_context(closing(Host("client1", 2, 1, folder)))
+        self.receiver = stack.enter_context(closing(Receiver()))
         self.run = f"faults-{datetime.now():%Y%m%d-%H%M%S}"
-        self._folder, self._rate = folder, rate
-        logs = folder / "logs"
-        logs.mkdir()
-        self._processes = Processes(logs, os.environ | {"PGUSER": "postgres", "PGDATABASE": "postgres"})
+        self._folder = folder
+        self._processes = Processes(folder, os.environ | {"PGUSER": "postgres", "PGDATABASE": "postgres"})
         stack.callback(self._processes.stop_all)
-        self._start_database(self.server.link(self.client))
+        self._address = self.server.link(self.client)
+        self._start_database()
         self._watch()
-        self._start_benchmark(seconds)
+        self._start_benchmark()
         threading.Thread(target=self._forget_pages, daemon=True).start()
 
-    def _start_database(self, address: str) -> None:
+    def _start_database(self) -> None:
         programs = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name))
         user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
         cluster, wal = self.data.place / "cluster", self.log.place / "wal"
-        for path in (self.data.place, self.log.place):
-            ran("chown", "postgres:", path)
+        ran("chown", "postgres:", self.data.place, self.log.place)
         how = ["-E", "UTF8", "--no-locale", "--no-sync", "-A", "trust"]
         self.server.run(*user, programs / "initdb", "-D", cluster, "--waldir", wal, *how)
         with (cluster / "pg_hba.conf").open("a") as file:
             file.write("host all all 10.77.0.0/16 trust\n")
-        settings = ["listen_addresses=*", "shared_buffers=256MB", "checkpoint_timeout=1h", "max_wal_size=2GB"]
-        settings += ["full_page_writes=off", "autovacuum=off", "bgwriter_lru_maxpages=0", "max_connections=50"]
-        settings += [f"unix_socket_directories={self.data.place}"]
-        options = [word for setting in settings for word in ("-c", setting)]
-        command = self.server.command(*user, programs / "postgres", "-D", cluster, *options)
+        # A program of its own, so that it is the server's memory that keeps its pages.
+        self.server.run("cp", programs / "postgres", self.data.place)
+        self.server.run("mount", "--bind", self.data.place / "postgres", programs / "postgres")
+        settings = ["--listen_addresses=*", "--shared_buffers=256MB", "--checkpoint_timeout=1h", "--max_wal_size=2GB"]
+        settings += ["--full_page_writes=off", "--autovacuum=off", "--bgwriter_lru_maxpages=0", "--max_connections=50"]
+        settings += [f"--unix_socket_directories={self.data.place}"]
+        command = self.server.command(*user, programs / "postgres", "-D", cluster, *settings)
         process = self._processes.start("postgres", command)
         asked = ["pg_isready", "-q", "-h", self.server.address]
         self._processes.wait_until(process, lambda: not subprocess.call(asked))
-        self._address = address
         ran("pgbench", "-h", self.server.address, "-U", "postgres", "-i", "-q", "-s", "100", "postgres")
         self.statements("vacuum analyze", "checkpoint")
         self.log.limit()
@@ -110,67 +91,54 @@ class Lab:
         words = [word for statement in statements for word in ("-c", statement)]
         self.server.run("psql", *f"-q -U postgres -d postgres -o {os.devnull} -h".split(), self.data.place, *words)
 
-    def _serve(self, name: str, at: str, path: str, command: Sequence[str], **more: Any) -> None:
-        self._processes.wait_for(self._processes.start(name, command, **more), f"http://{at}{path}")
+    def _export(self, name: str, at: str, *command: str | Path, host: Host | None = None) -> None:
+        """Start an exporter at an address, on one of the machines or beside them."""
+        words = [*map(str, command), f"--web.listen-address={at}"]
+        process = self._processes.start(name, host.command(*words) if host else words, folder=self._folder)
+        self._processes.wait_for(process, f"http://{at}/metrics")
 
     def _watch(self) -> None:
-        """Everything that watches. Machines have exporters of their own, and one shows the run."""
+        """Everything that watches. Machines have exporters of their own, and one more shows the run."""
+        node = [program("prometheus-node-exporter", "node_exporter"), "--collector.diskstats.device-exclude=^ram"]
         first = ["nice", "-n", "-19"]  # a hog on its machine delays no exporter, as a service with a priority
-        node = [*first, program("prometheus-node-exporter", "node_exporter")]
-        node += ["--collector.diskstats.device-exclude=^ram"]
-        exporters, nodes = [], []
-        prometheus, main = free_address(), free_address()
-        empty = self._folder / "empty"
-        empty.mkdir()
-        for host, name in ((self.server, "db1"), (self.client, "client1")):
-            at = f"{host.address}:9100"
-            self._serve(f"node-{name}", at, "/metrics", host.command(*node, f"--web.listen-address={at}"))
-            nodes.append({"targets": [at], "labels": {"host": name}})
-            at = f"{host.address}:19777"
-            where = [f"--runs.path={empty}", f"--web.listen-address={at}", f"--host={name}"]
-            own = [*first, *_BENCHWATCH, "serve", *where]
-            self._serve(f"exporter-{name}", at, "/-/ready", host.command(*own), folder=self._folder)
-            exporters.append(at)
-        at = f"{self.server.address}:9187"
-        source = f"host={self.data.place} user=postgres dbname=postgres sslmode=disable"
-        postgres = ["env", f"DATA_SOURCE_NAME={source}", str(CHECKOUT / "scripts" / "postgres-exporter")]
-        command = self.server.command(*postgres, f"--web.listen-address={at}")
-        self._serve("exporter-postgres", at, "/metrics", command)
-        runs = self._folder / "runs"
-        runs.mkdir()
-        url = f"http://{prometheus}"
-        where = [f"--runs.path={runs}", f"--web.listen-address={main}", f"--prometheus.url={url}"]
-        self._serve("exporter", main, "/-/ready", [*_BENCHWATCH, "serve", *where], folder=self._folder)
-        alertmanager = start_alertmanager(self._processes, self._folder, self.receiver.url)
-        config = shipped("benchwatch-", "node", "postgres")
-        config["alerting"] = {"alertmanagers": [{"static_configs": [{"targets": [alertmanager]}]}]}
-        targets = {
-            "node": nodes,
-            "postgres": [{"targets": [at], "labels": {"host": "db1"}}],
-            "benchwatch-live": [{"targets": [main, *exporters]}],
+        main, postgres = free_address(), f"{self.server.address}:9187"
+        for name in ("empty", "runs", "prometheus"):
+            (self._folder / name).mkdir()
+        targets: dict[str, list[Any]] = {
+            "node": [],
+            "postgres": [{"targets": [postgres], "labels": {"host": "db1"}}],
+            "benchwatch-live": [{"targets": [main]}],
+            "benchwatch-": [{"targets": [main]}],
         }
-        # The rules leave loop devices aside, so these get other names.
-        names = {self.log.device: "bench_log", self.data.device: "bench_data"}
+        for host in (self.server, self.client):
+            at = f"{host.address}:9100"
+            self._export(f"node-{host.name}", at, *first, *node, host=host)
+            targets["node"].append({"targets": [at], "labels": {"host": host.name}})
+            at = f"{host.address}:19777"
+            own = [*first, *BENCHWATCH, "serve", f"--runs.path={self._folder / 'empty'}", f"--host={host.name}"]
+            self._export(f"exporter-{host.name}", at, *own, host=host)
+            targets["benchwatch-live"].append({"targets": [at]})
+        source = f"host={self.data.place} user=postgres dbname=postgres sslmode=disable"
+        command = ["env", f"DATA_SOURCE_NAME={source}", CHECKOUT / "scripts" / "postgres-exporter"]
+        self._export("exporter-postgres", postgres, *command, host=self.server)
+        alertmanager = start_alertmanager(self._processes, self._folder, self.receiver.url)
+        config = shipped(targets)
+        config["alerting"] = {"alertmanagers": [{"static_configs": [{"targets": [alertmanager]}]}]}
         renamed = [
-            {"source_labels": ["device"], "regex": device, "target_label": "device", "replacement": name}
-            for device, name in names.items()
+            {"source_labels": ["device"], "regex": disk.device, "target_label": "device", "replacement": name}
+            for disk, name in ((self.log, "bench_log"), (self.data, "bench_data"))
         ]
-        for job in config["scrape_configs"]:
-            job |= {
-                "static_configs": targets.get(job["job_name"], [{"targets": [main]}]),
-                "metric_relabel_configs": renamed,
-            }
-        file = self._folder / "prometheus.yml"
-        file.write_text(yaml.safe_dump(config))
-        where = [f"--storage.tsdb.path={self._folder / 'tsdb'}", f"--web.listen-address={prometheus}"]
-        self._serve("prometheus", prometheus, "/-/ready", [program("prometheus"), f"--config.file={file}", *where])
-        self.prometheus = Prometheus(url)
+        for job in config["scrape_configs"]:  # the rules leave loop devices aside
+            job["metric_relabel_configs"] = renamed
+        self.prometheus = start_prometheus(self._processes, self._folder / "prometheus", config)
+        url = f"--prometheus.url={self.prometheus.url}"
+        self._export("exporter", main, *BENCHWATCH, "serve", f"--runs.path={self._folder / 'runs'}", url)
 
-    def _start_benchmark(self, seconds: float) -> None:
+    def _start_benchmark(self) -> None:
         disks = [f"--disk={self.log.device}=log", f"--disk={self.data.device}=data", "--host=db1", "--client=client1"]
         where = [f"--runs.path={self._folder / 'runs'}", f"--name={self.run}", "--worker=db1"]
-        asked = ["-n", "-c", "8", "-j", "2", "-R", str(self._rate), "-P", "1", "-T", f"{seconds:.0f}"]
-        command = [*_BENCHWATCH, "run", *where, *disks, "--", "pgbench", "-h", self._address, "-U", "postgres", *asked]
+        asked = ["-n", "-c", "8", "-j", "2", "-R", "80", "-P", "1", "-T", "86400"]
+        command = [*BENCHWATCH, "run", *where, *disks, "--", "pgbench", "-h", self._address, "-U", "postgres", *asked]
         self._processes.start("pgbench", self.client.command(*command, "postgres"), folder=self._folder)
 
     def _forget_pages(self) -> None:
@@ -182,10 +150,10 @@ class Lab:
                     os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
             time.sleep(0.5)
 
-    def faults(self) -> Iterator[Fault]:
-        """Each kind, and a quiet time."""
+    def faults(self) -> Iterator[tuple[Round, Callable[[float], None]]]:
+        """A round of each kind, and one without; and what makes that slow for so many seconds."""
 
-        def hog(host: Host, seconds: float, nice: int = -5) -> None:
+        def hog(host: Host, nice: int, seconds: float) -> None:
             words = ["timeout", f"{seconds:.1f}", sys.executable, "-c", "while True: pass"]
             busy = host.command("nice", "-n", str(nice), *words)
             for one in [subprocess.Popen(busy, stderr=subprocess.DEVNULL) for _ in range(20)]:
@@ -193,11 +161,6 @@ class Lab:
 
         def lock(seconds: float) -> None:
             self.statements("begin", "lock table pgbench_branches", f"select pg_sleep({seconds:.1f})", "commit")
-
-        def slow(disk: Disk, operations: int, seconds: float) -> None:
-            disk.limit(operations)
-            time.sleep(seconds)
-            disk.limit()
 
         def compete(seconds: float) -> None:
             place = self.data.place / "other"
@@ -211,26 +174,19 @@ class Lab:
             time.sleep(seconds)
             self.server.run("tc", "qdisc", "del", "dev", "bench0", "root")
 
-        def freeze(seconds: float) -> None:
-            self.server.freeze(True)
-            time.sleep(seconds)
-            self.server.freeze(False)
-
-        yield Fault("no fault", "none", "", lambda _: None)
-        busy = r"the processors of {} are \d+ % busy.*python"
-        yield Fault("processor hog on the server", "server_cpu", busy.format("db1"), lambda s: hog(self.server, s))
-        client = busy.format("client1")
-        yield Fault("processor hog on the client", "client_cpu", client, lambda s: hog(self.client, s, -12))
-        yield Fault("lock", "database", "lock on pgbench_branches is held by 'select pg_sleep", lock)
-        cause = "a checkpoint (writes|syncs).*CHECKPOINT"
-        yield Fault("checkpoint", "database", cause, lambda _: self.statements("checkpoint"))
-        cause = r"reads of bench_data \(data\) take"
-        yield Fault("slow data device", "data_device", cause, lambda s: slow(self.data, _SLOW_DATA, s))
-        cause = r"writes of bench_log \(log\) take"
-        yield Fault("slow log device", "log_device", cause, lambda s: slow(self.log, _SLOW_LOG, s))
-        yield Fault("competing process", "data_device", "fio reads and writes", compete)
-        yield Fault("slow network", "network", "between the benchmark and the database", network)
-        yield Fault("frozen server", "server", "db1 does not answer", freeze)
+        yield Round("no fault", "none", ""), lambda _: None
+        busy = r"the processors of {} are \d+ % busy.*python".format
+        yield Round("processor hog on the server", "server_cpu", busy("db1")), partial(hog, self.server, -5)
+        yield Round("processor hog on the client", "client_cpu", busy("client1")), partial(hog, self.client, -12)
+        yield Round("lock", "database", "lock on pgbench_branches is held by 'select pg_sleep"), lock
+        checkpoint = Round("checkpoint", "database", "a checkpoint (writes|syncs).*CHECKPOINT")
+        yield checkpoint, lambda _: self.statements("checkpoint")
+        yield Round("slow data device", "data_device", r"reads of bench_data \(data\) take"), self.data.slow
+        yield Round("slow log device", "log_device", r"writes of bench_log \(log\) take"), self.log.slow
+        yield Round("competing process", "data_device", "fio reads and writes"), compete
+        yield Round("memory pressure", "memory", "db1 is short of memory"), self.server.starve
+        yield Round("slow network", "network", "between the benchmark and the database"), network
+        yield Round("frozen server", "server", "db1 does not answer"), self.server.freeze
 
     def messages(self, begin: float, end: float) -> Iterator[Message]:
         """Those that came between two moments, of alerts that fire."""
@@ -246,7 +202,7 @@ class Lab:
         """Whether the run was slow, or an alert that it is fired, within the last seconds."""
         states = f"present_over_time(run:benchmark_slow:info[{_CALM}s])"
         states += ' or ALERTS{alertstate="firing",alertname="RunSlow"}'
-        return bool(self.prometheus.series("query", {"query": states, "time": f"{time.time()}"}))
+        return bool(self.prometheus.instant(states, time.time()))
 
     def series(self, begin: float, end: float) -> Mapping[str, Sequence[float | None]]:
         """What was scraped, a value a second."""
@@ -261,16 +217,15 @@ class Lab:
 
 def play(lab: Lab, rounds: int, chance: random.Random, only: str) -> Iterator[Round]:
     """Inject each fault so often, in random order; what was heard of each."""
-    faults = [fault for fault in lab.faults() if re.search(only, fault.name)]
+    faults = [one for one in lab.faults() if re.search(only, one[0].fault)]
     time.sleep(_SETTLE)
-    for fault in (one for _ in range(rounds) for one in chance.sample(faults, len(faults))):
+    for judged, inject in (one for _ in range(rounds) for one in chance.sample(faults, len(faults))):
         load, begin = os.getloadavg()[0], time.time()
-        fault.inject(chance.uniform(*_LENGTHS))
+        inject(chance.uniform(*_LENGTHS))
         end = time.time()
         while time.time() < begin + _REST or (time.time() < end + _MOST_REST and lab.is_slow()):
             time.sleep(1)
-        heard = list(lab.messages(begin, time.time()))
-        yield Round(fault.name, fault.layer, fault.cause, heard, begin, end, load)
+        yield judged._replace(messages=list(lab.messages(begin, time.time())), begin=begin, end=end, load=load)
 
 
 def main() -> None:
@@ -279,7 +234,6 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15, help="of each fault (15); one takes some 55 s")
     parser.add_argument("--seed", type=int, default=1, help="of the order and length of the faults")
     parser.add_argument("--only", default="", metavar="REGEX", help="only faults whose name matches")
-    parser.add_argument("--rate", type=int, default=80, help="transactions a second that pgbench asks for")
     parser.add_argument("--output", type=Path, default=Path("faults.json"), help="where the rounds are stored")
     parser.add_argument("--document", type=Path, help="write the table into this page")
     options = parser.parse_args()
@@ -295,9 +249,9 @@ def main() -> None:
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lab-")))
         folder.chmod(0o755)
-        stack.callback(join(preferred("watch")))
+        stack.enter_context(preferred())
         begin = time.time()
-        lab = Lab(folder, 86400, options.rate, stack)
+        lab = Lab(folder, stack)
         print(f"run {lab.run}", flush=True)
         with suppress(KeyboardInterrupt):  # what is done is kept
             for one in play(lab, options.rounds, random.Random(options.seed), options.only):

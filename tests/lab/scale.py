@@ -1,100 +1,55 @@
 """What many machines cost one receiver, a row a measurement: their samples, their agent, and the receiver.
 
 One machine is real: pgbench at 100 transactions a second with its log, the exporter, node_exporter, a simulated CVM.
-vmagent is the load: it scrapes that machine once for each machine that is asked for, each under its own name, at the
-intervals of prometheus/prometheus.yml, and writes to an empty receiver. (A cache in front of the real machine answers,
-so that it serves each page once.)
+vmagent is the load: it scrapes that machine at the intervals of prometheus/prometheus.yml, and writes what it scraped
+to an empty receiver once for each machine that is asked for, each time under another name.
 """
 
 import argparse
-import asyncio
 import os
 import re
 import signal
-import sys
 import tempfile
-import threading
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import requests
 import yaml
 
-from benchwatch.values.durations import Duration
+from demo_parts import NODE_COLLECTORS
 from demo_postgres import Postgres
 from demo_processes import Processes
-from tests.lab import RULES, shipped
+from tests.lab import BENCHWATCH, RULES, shipped
 from tests.lab.judging import table
 from tests.support.ports import free_address, free_port
 from tests.support.programs import program
 from tests.support.servers import Exporter, start_prometheus
 
-_BENCHWATCH = (sys.executable, "-m", "benchwatch")
-_CVM_SHARE = 10
-"""Machines of a CVM."""
-_WARM = 15
-"""Seconds before a measurement, in which the receiver registers the series."""
+_CVM_SHARE, _WARM = 10, 15
+"""Machines of a CVM; seconds before a measurement, in which the receiver registers the series."""
 _HEADER = ["receiver", "machines", "series", "samples/s", "bytes/s sent", "CPU of the agent", "CPU of the receiver"]
 _HEADER += ["its memory, MB", "bytes stored per sample", "MB that wait in the agent"]
-_FEW = ("cpu", "diskstats", "filesystem", "loadavg", "meminfo", "netdev", "netstat", "pressure", "stat", "vmstat")
 
 
-class Machine:
-    """The real machine."""
-
-    def __init__(self, processes: Processes, folder: Path, options: argparse.Namespace) -> None:
-        cvm, self._node = free_address(), free_address()
-        processes.start("cvm", [*_BENCHWATCH, "nutanix", "simulate", "--listen", cvm])
-        few = [f"--collector.{name}" for name in ("disable-defaults", *_FEW)] if options.few_collectors else []
-        node = [program("prometheus-node-exporter", "node_exporter"), *few]
-        processes.start("node_exporter", [*node, f"--web.listen-address={self._node}"])
-        config = folder / "benchwatch.yaml"
-        buckets = {"buckets_per_octave": options.buckets_per_octave}
-        cvms = {"cvms": [{"name": "cvm", "url": f"http://{cvm}"}]}
-        config.write_text(yaml.safe_dump({"nutanix": cvms, "histogram": buckets}))
-        runs = folder / "runs"
-        runs.mkdir()
-        Exporter.options = lambda _: ["--config.file", str(config)]  # type: ignore[method-assign]
-        self._exporter = Exporter(processes, runs).url
-        server = Postgres(processes, folder, free_port())
-        server.start()
-        where = [*_BENCHWATCH, "run", f"--runs.path={runs}", "--name=scale", "--worker=db1", "--"]
-        processes.start("pgbench", [*where, *server.pgbench("-R", "100", "-c", "4", "-T", "86400")])
-
-    def page(self, job: dict[str, Any]) -> bytes:
-        """What a scrape of a job gets; nothing once the machine is stopped."""
-        url = f"http://{self._node}" if job["job_name"] == "node" else self._exporter
-        with suppress(requests.RequestException):  # the measurement is over
-            return requests.get(f"{url}/metrics", params=job.get("params"), timeout=10).content
-        return b""
-
-
-def cache(machine: Machine, jobs: list[dict[str, Any]]) -> int:
-    """Serve the page of each job at /<job>, as it was at the job's last interval; returns the port."""
-    pages = {f"/{job['job_name']}".encode(): b"" for job in jobs}
-
-    def renew(job: dict[str, Any]) -> None:
-        while body := machine.page(job):
-            head = f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {len(body)}\r\n\r\n"
-            pages[f"/{job['job_name']}".encode()] = head.encode() + body
-            time.sleep(Duration.read(job["scrape_interval"]))
-
-    class Answer(asyncio.Protocol):
-        def connection_made(self, transport: asyncio.BaseTransport) -> None:
-            self._transport: Any = transport
-
-        def data_received(self, data: bytes) -> None:
-            for path in re.findall(rb"^GET (\S+) ", data, re.MULTILINE):
-                self._transport.write(pages[path])
-
-    for job in jobs:
-        threading.Thread(target=renew, args=(job,), daemon=True).start()
-    loop, port = asyncio.new_event_loop(), free_port()
-    loop.run_until_complete(loop.create_server(Answer, "127.0.0.1", port))
-    threading.Thread(target=loop.run_forever, daemon=True).start()
-    return port
+def start_machine(processes: Processes, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """Start the real machine; the targets of its jobs."""
+    cvm, node = free_address(), free_address()
+    processes.start("cvm", [*BENCHWATCH, "nutanix", "simulate", "--listen", cvm])
+    few = [f"--collector.{name}" for name in ("disable-defaults", *NODE_COLLECTORS)] if options.few_collectors else []
+    node_exporter = program("prometheus-node-exporter", "node_exporter")
+    processes.start("node_exporter", [node_exporter, f"--web.listen-address={node}", *few])
+    config, runs = folder / "benchwatch.yaml", folder / "runs"
+    cvms, buckets = [{"name": "cvm", "url": f"http://{cvm}"}], {"buckets_per_octave": options.buckets_per_octave}
+    config.write_text(yaml.safe_dump({"nutanix": {"cvms": cvms}, "histogram": buckets}))
+    runs.mkdir()
+    Exporter.options = lambda _: ["--config.file", str(config)]  # type: ignore[method-assign]
+    exporter = Exporter(processes, runs).url.removeprefix("http://")
+    server = Postgres(processes, folder, free_port())
+    server.start()
+    where = [*BENCHWATCH, "run", f"--runs.path={runs}", "--name=scale", "--worker=db1", "--"]
+    processes.start("pgbench", [*where, *server.pgbench("-R", "100", "-c", "4", "-T", "86400")])
+    return {"node": [{"targets": [node]}], "benchwatch-": [{"targets": [exporter]}]}
 
 
 def metric(url: str, name: str, labels: str = "") -> float:
@@ -131,35 +86,38 @@ class Receiver:
         return size / metric(self.url, "prometheus_tsdb_head_samples_appended_total")
 
 
+def start_agent(processes: Processes, folder: Path, targets: dict[str, Any], live: str, to: list[str]) -> str:
+    """Start vmagent, which scrapes the machine and writes to each of these URLs as another machine; its own URL."""
+    config = shipped(targets)
+    for job in config["scrape_configs"]:
+        if job["job_name"] == "benchwatch-live":
+            job["scrape_interval"] = job["scrape_timeout"] = live
+    path, address = folder / "vmagent.yml", free_address()
+    path.write_text(yaml.safe_dump({"global": config["global"], "scrape_configs": config["scrape_configs"]}))
+    command = [program("vmagent"), f"-httpListenAddr={address}", f"-promscrape.config={path}"]
+    command += [f"-remoteWrite.tmpDataPath={folder / 'queue'}"]
+    for number, url in enumerate(to):
+        named = [{"target_label": "instance", "replacement": f"vm-{number:05}"}]
+        if number % _CVM_SHARE:
+            named.append({"action": "drop", "source_labels": ["job"], "regex": "benchwatch-nutanix"})
+        relabel = folder / f"vm-{number:05}.yml"
+        relabel.write_text(yaml.safe_dump(named))
+        command += [f"-remoteWrite.url={url}/api/v1/write", f"-remoteWrite.urlRelabelConfig={relabel}"]
+    process = processes.start("vmagent", command, stop=signal.SIGKILL)
+    processes.wait_for(process, f"http://{address}/health")
+    return f"http://{address}"
+
+
 def measure(options: argparse.Namespace, name: str, machines: int, folder: Path) -> list[str]:
     """One row."""
     processes = Processes(folder, os.environ | {"PGPASSFILE": str(folder / "pgpass")})
     try:
-        config = shipped("benchwatch-", "node")
-        jobs = config["scrape_configs"]
-        for job in jobs:
-            job.setdefault("scrape_interval", config["global"]["scrape_interval"])
-            if job["job_name"] == "benchwatch-live":
-                job["scrape_interval"] = job["scrape_timeout"] = options.live_interval
-        port = cache(Machine(processes, folder, options), jobs)
+        targets = start_machine(processes, folder, options)
         receiver = Receiver(name, processes, folder)
-        scraped = []
-        for job in jobs:
-            count = -(-machines // _CVM_SHARE) if job["job_name"] == "benchwatch-nutanix" else machines
-            targets = [
-                {"targets": [f"127.0.0.1:{port}"], "labels": {"instance": f"vm-{number:05}"}} for number in range(count)
-            ]
-            kept = {key: job[key] for key in ("job_name", "scrape_interval", "scrape_timeout") if key in job}
-            scraped.append(kept | {"metrics_path": f"/{job['job_name']}", "static_configs": targets})
-        path, agent = folder / "vmagent.yml", f"http://{free_address()}"
-        path.write_text(yaml.safe_dump({"scrape_configs": scraped}))
-        where = [f"-httpListenAddr={agent.removeprefix('http://')}", f"-remoteWrite.tmpDataPath={folder / 'queue'}"]
-        where += [f"-promscrape.config={path}", f"-remoteWrite.url={receiver.url}/api/v1/write"]
-        process = processes.start("vmagent", [program("vmagent"), *where], stop=signal.SIGKILL)
-        processes.wait_for(process, f"{agent}/health")
+        agent = start_agent(processes, folder, targets, options.live_interval, [receiver.url] * machines)
         time.sleep(_WARM)
         counters = {
-            "samples": (agent, "vm_promscrape_scraped_samples_sum"),
+            "samples": (agent, "vmagent_remotewrite_rows_pushed_after_relabel_total"),
             "bytes": (agent, "vmagent_remotewrite_conn_bytes_written_total"),
             "agent": (agent, "process_cpu_seconds_total"),
             "receiver": (receiver.url, "process_cpu_seconds_total"),

@@ -3,7 +3,7 @@
     .venv/bin/python -m tests.lab.why simulated=3,1000        rounds of each scene of the simulated CVM, from a seed on
     .venv/bin/python -m tests.lab.why recorded=faults.json    rounds of tests/lab/real
 
-With document=docs/measured/why.md, it also writes the table into the section of that name there.
+With docs/measured/why.md as a second word, it also writes the table into the section of that name there.
 
 The engine is the product's, with its questions; what answers them is a tape instead of a Prometheus. A simulated round
 is a cluster, its guest and its pgbench on a virtual clock, so that hundreds take minutes. The product's poller reads
@@ -17,8 +17,9 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -52,9 +53,14 @@ _LAYERS = {
 """The layer that each scene's fault is in."""
 _AROUND, _POLL = 20, 10
 """Seconds looked at after a fault; seconds between polls of a CVM."""
-_UUID = "5f0d7d8e-3a52-4c0b-9f0e-{:012d}"
+_DISKS = {
+    "5f0d7d8e-3a52-4c0b-9f0e-000000045269": VdiskDisk(vm=GUEST, disk="scsi.1", role="data"),
+    "5f0d7d8e-3a52-4c0b-9f0e-000000040043": VdiskDisk(vm=GUEST, disk="scsi.2", role="log"),
+}
+"""What the cluster's vdisks are to the guest."""
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 _MATCHER = re.compile(r'(\w+)(=~|!~|=)"((?:[^"\\]|\\.)*)"')
+_MATCHES = {"=": str.__eq__, "=~": re.fullmatch, "!~": lambda pattern, value: not re.fullmatch(pattern, value)}
 _SAMPLE = re.compile(r"^([a-zA-Z_:][\w:]*(?:\{.*\})?) (\S+)$", re.MULTILINE)
 
 
@@ -77,17 +83,11 @@ class Recorded(Prometheus):
         matchers += [(label, how, json.loads(f'"{value}"')) for label, how, value in _MATCHER.findall(rest)]
         found = []
         for one in self._series:
-            if all(_matches(one.labels.get(label, ""), how, value) for label, how, value in matchers):
+            if all(_MATCHES[how](value, one.labels.get(label, "")) for label, how, value in matchers):
                 first, last = np.searchsorted(one.times, (begin, end), side="right")
                 if last > first:
                     found.append(Samples(one.labels, one.times[first:last], one.values[first:last]))
         return found
-
-
-def _matches(value: str, how: str, expected: str) -> bool:
-    if how == "=":
-        return value == expected
-    return bool(re.fullmatch(expected, value)) is (how == "=~")
 
 
 def _series(key: str, samples: Sequence[tuple[float, float]], **more: str) -> Samples:
@@ -98,7 +98,7 @@ def _series(key: str, samples: Sequence[tuple[float, float]], **more: str) -> Sa
     return Samples({"__name__": name, **labels, **more}, times, values)
 
 
-def hear(prometheus: Recorded, run: str, rounds: Sequence[Round]) -> Iterator[Round]:
+def hear(prometheus: Recorded, run: str, rounds: Sequence[Round]) -> list[Round]:
     """Let an engine look each second at the run of these rounds; what each new message of it says."""
     now = 0.0
     engine = Engine(prometheus, lambda: now)
@@ -114,7 +114,7 @@ def hear(prometheus: Recorded, run: str, rounds: Sequence[Round]) -> Iterator[Ro
             for begin, messages in heard.items():
                 if 0 <= second - int(begin) <= WITHIN:
                     messages.append(Message(second - int(begin), labels[2], texts[run]))
-    yield from (one._replace(messages=heard[one.begin]) for one in rounds)
+    return [one._replace(messages=heard[one.begin]) for one in rounds]
 
 
 class _Pages(Client):
@@ -126,107 +126,73 @@ class _Pages(Client):
 
     def get(self, path: str, query: str = "") -> bytes:
         """See Client."""
-        if path == "/vdisk_stats":
-            document = self._cluster.vdisk(0, query.removeprefix("vdisk_id="))
-            assert document is not None
-            return render(document).encode()
-        return render(self._cluster.oplog(0) if path == "/oplog_flush_stats" else self._cluster.main(0)).encode()
+        document = self._cluster.page(0, f"{path}?{query}")
+        assert document is not None
+        return render(document).encode()
 
 
-class _World:
-    """One round's cluster, guest and run."""
-
-    def __init__(self, name: str, scene: str, seed: int, runs: Path, clock: Callable[[], float]) -> None:
-        self.name = name
-        cluster = Cluster(scene, cvms=1, vdisks=4, seed=seed, clock=clock)
-        self.guest = Guest(cluster)
-        self.phase = random.Random(seed).randrange(_POLL)
-        mapping = {
-            _UUID.format(45269): VdiskDisk(vm=name, disk="scsi.1", role="data"),
-            _UUID.format(40043): VdiskDisk(vm=name, disk="scsi.2", role="log"),
-        }
-        cvm = CvmSettings(name=name, url="http://127.0.0.1:1")
-        settings = NutanixSettings(oplog_flush_stats=True)
-        self.poller = Poller(cvm, settings, mapping, _Pages(cluster), wall_clock=clock, monotonic=clock)
-        folder = runs / name
-        folder.mkdir(parents=True)
-        (folder / "run.yaml").write_text(RECORD.replace(GUEST, name))
-        self.output = (folder / "db1.err").open("w", buffering=1)
-
-
-def play(scenes: Sequence[tuple[str, int]], folder: Path) -> Iterator[Round]:
-    """Play scenes by (name, seed) side by side until some time after their fault; what the engine says of each."""
+def play(scene: str, seed: int, folder: Path) -> list[Round]:
+    """Play a scene until some time after its fault; what the engine says of it."""
     now = begun = float(int(time.time()))
+    cluster = Cluster(scene, cvms=1, vdisks=4, seed=seed, clock=lambda: now)
+    guest, cvm = Guest(cluster), CvmSettings(name=GUEST, url="http://127.0.0.1:1")
+    settings, pages = NutanixSettings(oplog_flush_stats=True), _Pages(cluster)
+    poller = Poller(cvm, settings, _DISKS, pages, wall_clock=lambda: now, monotonic=lambda: now)
+    runs = Runs([folder], RunsSettings(), Buckets(4))
+    exporter = Exporter(runs, [poller])
+    run, phase = folder / GUEST, random.Random(seed).randrange(_POLL)
+    run.mkdir()
+    (run / "run.yaml").write_text(RECORD)
+    scraped: dict[Any, list[tuple[float, float]]] = {}
 
-    def clock() -> float:
-        return now
-
-    worlds = [_World(f"r{number:03}", *scene, folder / "runs", clock) for number, scene in enumerate(scenes)]
-    runs = Runs([folder / "runs"], RunsSettings(), Buckets(4))
-    exporter = Exporter(runs, [world.poller for world in worlds])
-    scraped: dict[tuple[str, str, str], list[tuple[float, float]]] = {}
-
-    def scrape(exposition: str, job: str, host: str) -> None:
+    def scrape(exposition: str, **target: str) -> None:
         for key, value in _SAMPLE.findall(exposition):
-            scraped.setdefault((key, job, host), []).append((now, float(value)))
+            scraped.setdefault((key, *target.items()), []).append((now, float(value)))
 
-    for second in range(FAULT_START + FAULT_SECONDS + _AROUND + 1):
-        now = begun + second
-        for world in worlds:
+    with (run / "db1.err").open("w", buffering=1) as output:
+        for second in range(FAULT_START + FAULT_SECONDS + _AROUND + 1):
+            now = begun + second
             if second:
-                world.output.write(world.guest.progress(second - 1, now))
-                os.utime(world.output.fileno(), (now, now))
-            scrape(world.guest.exposition(second), "node", world.name)
-            if second % _POLL == world.phase:
-                world.poller.poll()
-        while runs.poll(now, now):
-            pass
-        for part in ("live", "runs", "nutanix")[: 1 if second % _POLL else 3]:
-            scrape(exporter.render(frozenset({part})), f"benchwatch-{part}", "")
-    for world, (scene, _) in zip(worlds, scenes, strict=True):
-        world.output.close()
-        own = [
-            _series(key, samples, job=job, **({"host": host} if host else {}))
-            for (key, job, host), samples in scraped.items()
-            if host == world.name or f'"{world.name}"' in key
-        ]
-        fault = Round(scene, _LAYERS[scene], "", [], begun + FAULT_START)
-        yield from hear(Recorded(own, [world.name]), world.name, [fault])
+                output.write(guest.progress(second - 1, now))
+                os.utime(output.fileno(), (now, now))
+            if second % _POLL == phase:
+                poller.poll()
+            while runs.poll(now, now):
+                pass
+            scrape(guest.exposition(second), job="node", host=GUEST)
+            for part in ("live",) if second % _POLL else ("live", "runs", "nutanix"):
+                scrape(exporter.render(frozenset({part})), job=f"benchwatch-{part}")
+    series = [_series(key, samples, **dict(target)) for (key, *target), samples in scraped.items()]
+    return hear(Recorded(series, [GUEST]), GUEST, [Round(scene, _LAYERS[scene], "", [], begun + FAULT_START)])
 
 
-def simulated(times: str) -> list[Round]:
+def simulated(times: str) -> Iterator[Round]:
     """Rounds of each scene of the simulated CVM: how many, and after a comma the first seed (1)."""
     number, _, first = times.partition(",")
-    scenes = [(scene, seed) for seed, scene in enumerate(list(_LAYERS) * int(number), int(first or 1))]
-    found: list[Round] = []
-    for begin in range(0, len(scenes), len(_LAYERS)):
+    for seed, scene in enumerate(list(_LAYERS) * int(number), int(first or 1)):
         with tempfile.TemporaryDirectory(prefix="why-") as name:
-            found += play(scenes[begin : begin + len(_LAYERS)], Path(name))
-    return found
+            yield from play(scene, seed, Path(name))
 
 
 def of_recording(path: str) -> list[Round]:
     """Rounds of tests/lab/real."""
     content = json.loads(Path(path).read_text())
-    first, run = content["first"], content["run"]
-    found = []
+    series = []
     for key, values in content["series"].items():
-        samples = [(first + second, value) for second, value in enumerate(values) if value is not None]
+        samples = [(second, value) for second, value in enumerate(values, content["first"]) if value is not None]
         if samples and not key.startswith("benchwatch_run_why"):
-            found.append(_series(key, samples))
+            series.append(_series(key, samples))
     rounds = [Round(**one | {"messages": []}) for one in content["rounds"]]
-    return list(hear(Recorded(found, [run]), run, rounds))
+    return hear(Recorded(series, [content["run"]]), content["run"], rounds)
 
 
-def main(*words: str) -> None:
-    """Judge the rounds that the words name, and print the tables."""
-    options = dict(word.split("=", 1) for word in words)
-    document = options.pop("document", "")
-    for kind, value in options.items():
-        text = report({"simulated": simulated, "recorded": of_recording}[kind](value))
-        print(text)
-        if document:
-            insert(Path(document), kind, text)
+def main(rounds: str, document: str = "") -> None:
+    """Judge these rounds, print the table, and write it into a document."""
+    kind, _, value = rounds.partition("=")
+    text = report(list({"simulated": simulated, "recorded": of_recording}[kind](value)))
+    print(text)
+    if document:
+        insert(Path(document), kind, text)
 
 
 if __name__ == "__main__":

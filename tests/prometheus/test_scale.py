@@ -1,35 +1,48 @@
-"""tests/lab/scale.py: what stands between the one real machine and the load, and how a metric is read."""
+"""tests/lab/scale.py: under which names vmagent writes the one real machine, and how a metric is read."""
 
-from collections import Counter
+from pathlib import Path
 from typing import Any
 
+import pytest
 import requests
+import yaml
 
-from tests.lab.scale import cache, metric
-from tests.support.waiting import PATIENCE, eventually
+from tests.lab.scale import metric, start_agent
 
 
-class Machine:
-    """Serves two pages of each job, then is stopped."""
+class Started:
+    """Keeps what would be started."""
 
     def __init__(self) -> None:
-        self.asked: Counter[str] = Counter()
+        self.command: list[str] = []
 
-    def page(self, job: dict[str, Any]) -> bytes:
-        name = job["job_name"]
-        self.asked[name] += 1
-        text = f'rows_sum {self.asked[name]}\nrows{{job="{name}"}} 7\nrows{{job="b"}} 2\nrows_total 5\n'
-        return text.encode() if self.asked[name] < 3 else b""
+    def start(self, name: str, command: list[str], **more: Any) -> None:
+        self.command = command
+
+    def wait_for(self, process: None, url: str) -> None:
+        pass
 
 
-def test_many_scrapes_cost_the_machine_one_page_an_interval() -> None:
-    machine = Machine()
-    jobs = [{"job_name": name, "scrape_interval": "10ms"} for name in ("a", "metrics")]
-    url = f"http://127.0.0.1:{cache(machine, jobs)}"  # type: ignore[arg-type]
-    eventually(lambda: machine.asked == {"a": 3, "metrics": 3}, "both pages were read until the machine stopped")
-    for _ in range(20):
-        assert requests.get(f"{url}/a", timeout=PATIENCE).text.startswith("rows_sum 2\n")
-    assert machine.asked["a"] == 3
-    assert metric(url, "rows") == 9
-    assert metric(url, "rows", 'job="metrics"') == 7
-    assert metric(url, "rows_sum|rows_total") == 7
+def test_each_machine_has_a_name_and_every_tenth_the_cvm(tmp_path: Path) -> None:
+    started = Started()
+    targets = {"node": [{"targets": ["n:1"]}], "benchwatch-": [{"targets": ["b:1"]}]}
+    start_agent(started, tmp_path, targets, "250ms", ["http://r"] * 11)  # type: ignore[arg-type]
+    assert started.command.count("-remoteWrite.url=http://r/api/v1/write") == 11
+    written = [word.partition("urlRelabelConfig=")[2] for word in started.command if "urlRelabelConfig" in word]
+    relabels = [yaml.safe_load(Path(path).read_text()) for path in written]
+    assert [one[0]["replacement"] for one in relabels] == [f"vm-{number:05}" for number in range(11)]
+    with_cvm = [number for number, one in enumerate(relabels) if not any(rule.get("action") == "drop" for rule in one)]
+    assert with_cvm == [0, 10]
+    jobs = {job["job_name"]: job for job in yaml.safe_load((tmp_path / "vmagent.yml").read_text())["scrape_configs"]}
+    assert jobs["node"]["static_configs"] == [{"targets": ["n:1"]}]
+    assert jobs["benchwatch-live"]["static_configs"] == [{"targets": ["b:1"]}]
+    assert jobs["benchwatch-live"]["scrape_interval"] == "250ms"
+
+
+def test_a_metric_is_the_sum_of_its_series_with_these_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = requests.Response()
+    page._content = b'rows_sum 2\nrows{job="metrics"} 7\nrows{job="b"} 2\nrows_total 5\n'
+    monkeypatch.setattr(requests, "get", lambda url, timeout: page)
+    assert metric("http://r", "rows") == 9
+    assert metric("http://r", "rows", 'job="metrics"') == 7
+    assert metric("http://r", "rows_sum|rows_total") == 7

@@ -37,7 +37,7 @@ def test_the_sentence_names_the_device_first_and_then_what_is_below_it(rounds: M
     first, last = rounds["oplog-full"].messages
     assert first.layer == "log_device"
     assert "writes of sdb (log) take" in first.text and "vdisk" not in first.text
-    assert "; the log vdisk 40043 of r003 takes" in last.text
+    assert "; the log vdisk 40043 of pg1 takes" in last.text
     assert "the oplog is full, 40 % go there, usually 100 %" in last.text
     assert "usual (" in rounds["path-slow"].messages[-1].text
     assert "comes from hard disks" in rounds["reads-hdd"].messages[-1].text
