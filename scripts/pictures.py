@@ -107,6 +107,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/pictures", description=__doc__)
     parser.add_argument("--output", type=Path, default=_CHECKOUT / "docs" / "pictures", help="(default: docs/pictures)")
     arguments = parser.parse_args()
+    arguments.output.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="pictures-") as folder:
         return _demo(Path(folder), arguments.output.resolve())
 
