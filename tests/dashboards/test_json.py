@@ -29,7 +29,6 @@ UNITS = frozenset(
         "percentunit",
         "bool_yes_no",
         "dtdurations",
-        "dthms",
         "dateTimeAsIso",
         "sishort",
         "time:HH:mm:ss",

@@ -120,8 +120,8 @@ def head(height: int = 5, tools: Sequence[Tool] = TOOLS, window: str = "") -> da
             Column("run", "Run", width=208, link=_LINK),
             Column("host", "Host", width=50),
             Column("state", "State", width=63, mappings={"running": GREEN, "stalled|failed": RED, ".*": BLUE}),
-            Column("Value #B", "Time so far", "dthms", width=66),
-            Column("Value #C", "Time left", "dthms", width=66),
+            Column("Value #B", "Time so far", "s", width=60, decimals=0),
+            Column("Value #C", "Time left", "s", width=52, decimals=0),
             Column("Value #D", "Rate", "sishort", width=60),
             Column("what", "Unit", width=102),
             Column(
