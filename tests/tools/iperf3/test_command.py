@@ -6,7 +6,7 @@ import pytest
 
 from benchwatch.machine.host import Host
 from benchwatch.tools.invocation import Benchmark
-from benchwatch.tools.iperf3 import read
+from benchwatch.tools.iperf3.command import read
 from benchwatch.tools.launcher import Command, CommandLine
 from benchwatch.values.errors import UserError
 
